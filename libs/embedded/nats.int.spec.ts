@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
+import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -12,7 +12,7 @@ import { findNatsServer } from './nats-binary.js';
 import { renderNatsConfig, type NatsUser } from './nats-config.js';
 import { reloadWhenChanged } from './nats-reload.runner.js';
 import { startNats, stopNatsOn, type NatsHandle, type NatsOptions } from './nats.runner.js';
-import { freePort, freePorts } from './ports.js';
+import { freePorts } from './ports.js';
 
 const run = promisify(execFile);
 let storeDir = '';
@@ -139,9 +139,9 @@ describe('startNats', () => {
   });
 
   it('says which port is taken', async () => {
-    const port = await freePort();
     const holder = createServer();
-    await new Promise<void>((resolve) => holder.listen(port, '127.0.0.1', resolve));
+    await new Promise<void>((resolve) => holder.listen(0, '127.0.0.1', resolve));
+    const { port } = holder.address() as AddressInfo;
     await expect(start({ port })).rejects.toThrow(`Port ${port} for nats-server is in use`);
     await new Promise((resolve) => holder.close(resolve));
   });

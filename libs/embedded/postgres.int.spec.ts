@@ -1,5 +1,5 @@
 import { mkdtemp, readdir, rm, writeFile, chmod } from 'node:fs/promises';
-import { createServer } from 'node:net';
+import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
@@ -86,9 +86,9 @@ describe('startPostgres', () => {
   });
 
   it('says which port is taken', async () => {
-    const port = await freePort();
     const holder = createServer();
-    await new Promise<void>((resolve) => holder.listen(port, '127.0.0.1', resolve));
+    await new Promise<void>((resolve) => holder.listen(0, '127.0.0.1', resolve));
+    const { port } = holder.address() as AddressInfo;
     await expect(start({ port })).rejects.toThrow(`Port ${port} for PostgreSQL is in use`);
     await new Promise((resolve) => holder.close(resolve));
   });

@@ -3,8 +3,7 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { freePort } from '#libs/embedded';
-import { startTestNats, type TestNats } from '#libs/testing';
+import { ownPort, startTestNats, type TestNats } from '#libs/testing';
 
 const LOOK_MS = 20;
 const here = (file: string): string => fileURLToPath(new URL(file, import.meta.url));
@@ -100,7 +99,7 @@ describe('runService', () => {
   it('is alive and not ready while NATS is away, at first and later', async () => {
     const away = await startTestNats();
     await away.kill9();
-    const port = await freePort();
+    const port = await ownPort();
     const service = start({
       ORRERY_NATS_URL: away.url,
       ORRERY_NATS_MONITOR_URL: away.monitorUrl,

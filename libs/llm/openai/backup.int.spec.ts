@@ -26,7 +26,7 @@ function book(main: ModelServer, backup: ModelServer | null, over: Partial<Model
     supportsSchema: true,
     temperature: null,
     maxTokens: null,
-    timeoutMs: 5_000,
+    timeoutMs: 60_000,
     retries: 1,
     backup:
       backup === null

@@ -17,7 +17,7 @@ function book(url: string, over: Partial<ModelSettings> = {}): ModelSettingsBook
     supportsSchema: true,
     temperature: 0,
     maxTokens: 1_000,
-    timeoutMs: 5_000,
+    timeoutMs: 60_000,
     retries: 2,
     backup: null,
     ...over,
@@ -305,7 +305,7 @@ describe('time', () => {
     ['never answers', { fault: 'hang' }, null],
     ['falls silent', { fault: 'stall', reply: GOOD }, GOOD.slice(0, Math.ceil(GOOD.length / 2))],
   ] satisfies [string, ModelServerReply, string | null][])('ends for an endpoint that %s', async (_, fault, reply) => {
-    const timeoutMs = 500; // long enough for half a reply to come on a busy machine
+    const timeoutMs = 2_000; // long enough for half a reply to come on a busy machine
     const { answer } = await askOnce(fault, { timeoutMs });
     expect(answer).toMatchObject({
       reply,

@@ -24,7 +24,7 @@ function embedder(over: Partial<EmbeddingSettings> = {}, options: Partial<OpenAi
     key: new SecretKey(KEY),
     model: 'points',
     dimensions: null,
-    timeoutMs: 5_000,
+    timeoutMs: 60_000,
     similarityMin: 0.3,
     ...over,
   };

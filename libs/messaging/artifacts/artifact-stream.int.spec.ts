@@ -190,7 +190,7 @@ describe('a reader', () => {
     const subject = `$O.${ARTIFACTS_BUCKET}.C.${object?.nuid}`;
     const last = await jsm.streams.getMessage(`OBJ_${ARTIFACTS_BUCKET}`, { last_by_subj: subject });
     await jsm.streams.deleteMessage(`OBJ_${ARTIFACTS_BUCKET}`, last?.seq ?? 0);
-    await nc.request(subject, contentOf(13, last?.data.length ?? 0));
+    await nc.request(subject, contentOf(13, last?.data.length ?? 0), { timeout: 20_000 });
     const seen: number[] = [];
     const read = async () => {
       for await (const piece of readArtifact(nc, ref.sha256)) seen.push(piece.length);

@@ -52,7 +52,7 @@ describe('a first connection', () => {
     const nc = await connectBus(configOf(line.url, 6_000));
     await nc.flush();
     await nc.close();
-    expect(line.count()).toBe(2);
+    expect(line.count()).toBeGreaterThan(1);
   });
 
   it.each([

@@ -48,7 +48,7 @@ describe('provision', () => {
     for (const name of ['FEED', 'KV_PRESENCE']) {
       const { republish, ...before } = (await jsm.streams.info(name)).config;
       expect(republish).toMatchObject({ headers_only: true });
-      await nc.request(`$JS.API.STREAM.UPDATE.${name}`, JSON.stringify(before));
+      await nc.request(`$JS.API.STREAM.UPDATE.${name}`, JSON.stringify(before), { timeout: 20_000 });
       expect((await jsm.streams.info(name)).config.republish).toBeUndefined();
     }
     const { seq } = await jetstream(nc).publish(subjects.feed('run-1', 'RUN_PAUSED', 'anna'), 'before');

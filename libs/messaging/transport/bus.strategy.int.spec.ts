@@ -294,7 +294,7 @@ describe('requests', () => {
     await replica('a');
     await replica('b');
     const asked = Array.from({ length: 20 }, (_, index) => String(index));
-    const answers = await Promise.all(asked.map((one) => nc.request(subjects.submit, one)));
+    const answers = await Promise.all(asked.map((one) => nc.request(subjects.submit, one, { timeout: 20_000 })));
     expect(answers.map((one) => one.json())).toEqual(asked.map((to) => ({ to })));
     expect(seen).toHaveLength(asked.length);
   });

@@ -58,6 +58,8 @@ export interface ModelServer {
 export async function startModelServer(options: ModelServerOptions = {}): Promise<ModelServer> {
   const served = new Served(options);
   const server = createServer((request, response) => void served.handle(request, response));
+  // Who asks closes first: a question on a connection that is just being closed would fail by chance.
+  server.keepAliveTimeout = 0;
   const sockets = new Set<Socket>();
   server.on('connection', (socket) => {
     sockets.add(socket);

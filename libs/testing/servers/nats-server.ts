@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startNats, type NatsHandle, type NatsUser } from '#libs/embedded';
 import { connectBus, provision } from '#libs/messaging';
+import { ownPort } from './own-port.js';
 import { processFolder } from './process-folder.js';
 
 const STREAMS_PREFIX = 'orrery-test-streams-';
@@ -35,14 +36,13 @@ export interface TestNats {
 /** A server of its own, with an empty store, for one test or one file: streams are never deleted and made again under the same name. */
 export async function startTestNats({ provisioned = false, ...options }: TestNatsOptions = {}): Promise<TestNats> {
   const storeDir = await mkdtemp(join(tmpdir(), 'orrery-test-nats-'));
-  const start = (ports?: { port: number; monitorPort: number }): Promise<NatsHandle> =>
-    startNats({ storeDir, dieWithParent: true, ...ports, ...options });
+  const ports = { port: await ownPort(), monitorPort: await ownPort() };
+  const start = (): Promise<NatsHandle> => startNats({ storeDir, dieWithParent: true, ...ports, ...options });
   if (provisioned) {
     const account = options.users === undefined ? EVERYBODY : 'ORRERY';
     await cp(await (provisionedStore ??= makeProvisionedStore()), streamsIn(storeDir, account), { recursive: true });
   }
   let server = await start();
-  const ports = { port: server.port, monitorPort: Number(new URL(server.monitorUrl).port) };
   const kill9 = async (): Promise<void> => {
     server.kill();
     await server.exited;
@@ -53,7 +53,7 @@ export async function startTestNats({ provisioned = false, ...options }: TestNat
     monitorUrl: server.monitorUrl,
     restart: async () => {
       await server.stop();
-      server = await start(ports);
+      server = await start();
     },
     kill9,
     stop: async () => {
