@@ -22,6 +22,8 @@ const command = { tool: 'EXEC_CLI', arguments: { command: 'uname' } };
 
 let bus: TestBus;
 let services: ClientServices;
+/** Of a gateway that does not wait long for somebody to take a task. */
+let hasty: ClientServices;
 const closing: (() => Promise<unknown>)[] = [];
 
 /** The time, or the instant at which a test has stopped it. */
@@ -34,9 +36,10 @@ beforeAll(async () => {
   const seed = await introduce(nc, { kind: 'system', id: 'aip-gateway' });
   const logger = pino({ level: 'silent' });
   services = {
-    runs: new ClientRuns({ nc, seed, clock: CLOCK, logger, submitMs: 1_500 }),
+    runs: new ClientRuns({ nc, seed, clock: CLOCK, logger, submitMs: 60_000 }),
     directory: await DeviceDirectory.open(nc),
   };
+  hasty = { ...services, runs: new ClientRuns({ nc, seed, clock: CLOCK, logger, submitMs: 1_500 }) };
   await connectDevice(nc, 'd1');
 });
 /** As a gateway renews it; nobody does so here while a test runs. */
@@ -54,6 +57,7 @@ afterAll(() => bus.stop());
 /** A socket server whose every connection is one of a constellation client; `connections` are those that are open. */
 async function listen(
   identity = GALAXY,
+  clients = services,
 ): Promise<{ url: string; connections: ConstellationConnection[]; http: Server }> {
   const connections: ConstellationConnection[] = [];
   const http = createServer();
@@ -61,7 +65,7 @@ async function listen(
   sockets.on('connection', (socket) => {
     const transport = wsTransport(socket, { clock: systemClock });
     const metrics = gatewayMetrics(new Metrics('aip-gateway'));
-    const around = { clock: systemClock, logger: pino({ level: 'silent' }), metrics, clients: services };
+    const around = { clock: systemClock, logger: pino({ level: 'silent' }), metrics, clients };
     const connection = new ConstellationConnection(identity, transport, around, {
       ended: (ended) => void connections.splice(connections.indexOf(ended), 1),
     });
@@ -154,7 +158,7 @@ describe('a task of a constellation client', () => {
   });
 
   it('fails in time when there is no orchestrator', async () => {
-    const endpoint = await connect((await listen()).url);
+    const endpoint = await connect((await listen(GALAXY, hasty)).url);
     expect(await endpoint.task(call('s1'))).toMatchObject({
       status: 'failed',
       error: expect.stringMatching(/^TRY_AGAIN: nobody takes/u),
@@ -163,7 +167,7 @@ describe('a task of a constellation client', () => {
 
   it('that may have been taken although nobody said so is cancelled when it is given up', async () => {
     const standIn = await orchestrator({ answer: () => null });
-    const endpoint = await connect((await listen()).url);
+    const endpoint = await connect((await listen(GALAXY, hasty)).url);
     expect(await endpoint.task(call('s1'))).toMatchObject({
       status: 'failed',
       error: expect.stringMatching(/^TRY_AGAIN: nobody has said/u),

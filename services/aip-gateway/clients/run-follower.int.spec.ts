@@ -24,7 +24,7 @@ afterAll(() => bus.stop());
 async function beginRun(sessionId: string): Promise<string> {
   const task = { sessionId, deviceId: 'd1', name: 't', request: 'x', command: null };
   const request = requestOf(task, { id: 'galaxy', connectionId: 'c', refusals: 0, label: null });
-  await nc.request(subjects.submit, await signedRequest(nc, request));
+  await nc.request(subjects.submit, await signedRequest(nc, request), { timeout: 20_000 });
   return standIn.runs.at(-1)?.runId ?? '';
 }
 

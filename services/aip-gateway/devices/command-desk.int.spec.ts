@@ -80,7 +80,7 @@ describe('a command', () => {
   it('is not even looked at when it is no request', async () => {
     await bench.device(await bench.gateway(), 'c6');
     await bench.ask({ kind: 'stored', commandId: 'nobody.t.1.0.0', deviceId: 'c6' }); // the desk is open
-    const answer = await bench.caller.request(subjects.deviceCommand('c6'), '{"kind":"run"}');
+    const answer = await bench.caller.request(subjects.deviceCommand('c6'), '{"kind":"run"}', { timeout: 20_000 });
     expect(answer.json()).toMatchObject({ state: 'refused', code: 'INVALID_REQUEST' });
   });
 

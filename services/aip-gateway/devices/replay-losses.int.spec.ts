@@ -26,7 +26,7 @@ afterEach(async () => {
 });
 afterAll(() => bench.stop());
 
-async function start(name: string, answerWithinMs = 5_000): Promise<TraceLine[]> {
+async function start(name: string, answerWithinMs = 20_000): Promise<TraceLine[]> {
   gate = await bench.gateway({ injected: INJECTED, clock: { now: () => nowMs }, answerWithinMs });
   return loadTrace(name);
 }

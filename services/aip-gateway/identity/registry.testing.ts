@@ -16,13 +16,15 @@ type Issued = QueryAnswer<'registry', 'join'>;
 
 /** What the registry answers to a gateway, with real tokens, keys and credentials and without a log. */
 export class StandInRegistry {
-  readonly #issuer: CredentialIssuer;
+  /** How long the next credentials last. */
+  lifeMs: number;
+  readonly #seed = new TextDecoder().decode(createUser().getSeed());
   readonly #devices = new Map<DeviceId, Known>();
   readonly #revoked: DeviceId[] = [];
   #served: Served | undefined;
 
   constructor(lifeMs: number) {
-    this.#issuer = new CredentialIssuer({ seed: new TextDecoder().decode(createUser().getSeed()), lifeMs });
+    this.lifeMs = lifeMs;
   }
 
   async serve(nc: NatsConnection): Promise<void> {
@@ -75,7 +77,7 @@ export class StandInRegistry {
   }
 
   async #deviceBehind(credential: string): Promise<Identity | null> {
-    const claims = await this.#issuer.read(credential, Date.now());
+    const claims = await this.#issuer().read(credential, Date.now());
     if (claims === undefined || !this.#devices.has(claims.deviceId)) return null;
     return { id: claims.deviceId, role: 'device', targets: null, expiresAt: claims.expiresAt };
   }
@@ -100,8 +102,12 @@ export class StandInRegistry {
     return this.#issue(proven.deviceId, keyOf(proven.deviceId) ?? '');
   }
 
+  #issuer(): CredentialIssuer {
+    return new CredentialIssuer({ seed: this.#seed, lifeMs: this.lifeMs });
+  }
+
   async #issue(deviceId: DeviceId, key: DeviceKey): Promise<Issued> {
-    return { deviceId, ...(await this.#issuer.issue(deviceId, key, { at: Date.now(), id: randomUUID() })) };
+    return { deviceId, ...(await this.#issuer().issue(deviceId, key, { at: Date.now(), id: randomUUID() })) };
   }
 }
 

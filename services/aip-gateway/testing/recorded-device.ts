@@ -49,6 +49,7 @@ export function recordedRequest({ tool, parameters }: Exchange, attempt: Attempt
 /** What the gateway that held a session says of a command of it. */
 export async function wasSent(bench: TestBench, commandId: CommandId, sessionId: SessionId): Promise<DeviceAnswer> {
   const inquiry = { kind: 'sent', commandId, deviceId: DEVICE, sessionId, notAfter: NEVER_TOO_LATE };
-  const answer = await bench.caller.request(subjects.deviceSession(DEVICE, sessionId), JSON.stringify(inquiry));
+  const subject = subjects.deviceSession(DEVICE, sessionId);
+  const answer = await bench.caller.request(subject, JSON.stringify(inquiry), { timeout: 5_000 });
   return answer.json();
 }

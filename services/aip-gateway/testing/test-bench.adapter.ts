@@ -20,6 +20,9 @@ import { parameterInjection, type InjectedParameters } from '../devices/paramete
 import { registryOnBus, type RegistryPort } from '../identity/index.js';
 import { AipSockets } from '../sockets/index.js';
 
+/** What has an end is answered with it, however busy the machine is: a gateway says sooner that it still runs. */
+const ANSWER_MS = 20_000;
+
 /** Stands for the service's own module, which would read the environment. */
 class BenchModule {}
 
@@ -120,7 +123,7 @@ export class TestBench {
   }
 
   async gateway(overrides: GatewayOptions = {}): Promise<BenchGateway> {
-    const { answerWithinMs = 5_000, clock = systemClock, logger = pino({ level: 'silent' }) } = overrides;
+    const { answerWithinMs = ANSWER_MS, clock = systemClock, logger = pino({ level: 'silent' }) } = overrides;
     const nc = await busOf(this.nats.url, this.#seeds, 'aip-gateway');
     const metrics = new Metrics('aip-gateway');
     const ports = new ServicePorts();
@@ -188,7 +191,9 @@ export class TestBench {
     for (;;) {
       try {
         const body = JSON.stringify(request);
-        const answer = await this.caller.request(subjects.deviceCommand(request.deviceId), body, { timeout: 8_000 });
+        const answer = await this.caller.request(subjects.deviceCommand(request.deviceId), body, {
+          timeout: 2 * ANSWER_MS,
+        });
         return DeviceAnswer.parse(answer.json());
       } catch (error) {
         if (!(error instanceof errors.RequestError && error.isNoResponders())) throw error;

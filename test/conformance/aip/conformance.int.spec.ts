@@ -8,7 +8,9 @@ import { startStand, type Gateway, type Stand } from './stand/stand.js';
 const WAITS_MS_MAX = 10_000;
 const CHECKS = CATALOGUE.filter(({ waitsMs = 0 }) => waitsMs <= WAITS_MS_MAX);
 /** Liveness: on a busy machine an answer may take its time. */
-const ANSWER_MS = 20_000;
+const ANSWER_MS = 40_000;
+/** A gateway that could not take an upgrade up in time hangs up or says 503, which is right and says nothing about the check. */
+const TURNED_AWAY = /^no connection: |answered with HTTP 503$/;
 
 describe('our gateway', () => {
   let stand: Stand;
@@ -20,7 +22,10 @@ describe('our gateway', () => {
     gateway = await stand.gateway({ answerMs: ANSWER_MS, taskMs: 3 * ANSWER_MS });
     const all = await runChecks(CHECKS, gateway.options);
     for (const result of all) results.set(result.id, result);
-    process.stdout.write(`conformance: ${sumsOf(all)}\n`);
+    const turnedAway = all.filter(({ reason = '' }) => TURNED_AWAY.test(reason)).map(({ id }) => id);
+    for (const check of CHECKS.filter(({ id }) => turnedAway.includes(id)))
+      for (const result of await runChecks([check], gateway.options)) results.set(result.id, result);
+    process.stdout.write(`conformance: ${sumsOf([...results.values()])}, asked again alone: ${turnedAway.length}\n`);
   });
 
   afterAll(async () => {
