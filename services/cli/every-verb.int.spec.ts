@@ -35,7 +35,7 @@ const OWN_SYSTEM = 'demo';
 
 const MAIN = join(process.cwd(), 'dist/services/cli/main.js');
 const LIMIT_S = 0.6;
-const LONG_S = 6;
+const LONG_S = 60;
 
 /** A verb goes on trying for as long as it is told, and says then how it is said again. */
 const AGAIN = /say it again with --id/u;

@@ -253,7 +253,7 @@ it('another system asks for itself and reads nothing, and is told how to connect
     expect(out.join('\n')).toContain(word);
   const billing = await connect(home.personSeedFile('billing'));
   // Of a server that was there before its account was.
-  expect((await billing.request(subjects.submit, '{}')).string()).toBe('yes');
+  expect((await billing.request(subjects.submit, '{}', { timeout: 20_000 })).string()).toBe('yes');
   const { promise: denied, resolve } = Promise.withResolvers<unknown>();
   const statuses = billing.status();
   const listen = async (): Promise<void> => {

@@ -89,7 +89,7 @@ describe('a device client that runs', () => {
   });
 
   it('reports a timeout as one, with the output until then', async () => {
-    const outcome = await runs('echo before; sleep 600', { timeout: 0.3 });
+    const outcome = await runs('echo before; sleep 600', { timeout: 3 });
     expect(outcome).toMatchObject({
       state: 'TIMED_OUT',
       result: { stdout: 'before\n', exit_code: 124, status: 'TIMEOUT' },
@@ -264,7 +264,7 @@ describe('a device client', () => {
       start();
       await server.registered();
       const second = start();
-      await until(() => second.child.exitCode ?? undefined);
+      await second.ended;
       expect(second.child.exitCode).toBe(3);
       expect(second.output()).toContain('another device client uses');
     });
@@ -340,7 +340,7 @@ describe('a device client', () => {
       bytes[20] = (bytes[20] ?? 0) ^ 1;
       await writeFile(path, bytes);
       const second = start();
-      await until(() => second.child.exitCode ?? undefined);
+      await second.ended;
       expect(second.child.exitCode).toBe(1);
       expect(second.output()).toContain('the journal is damaged: line 1 (at byte 0)');
     });

@@ -185,7 +185,7 @@ async function submit(requestId: string, ids: readonly string[], lines: readonly
 
 /** The orchestrator hears of who serves agents with the next heartbeat. */
 async function accepted(requestId: string, ids: readonly string[], lines: readonly object[] = []): Promise<string> {
-  const until = now() + 5_000;
+  const until = now() + 60_000;
   for (;;) {
     const { runId, error } = await submit(requestId, ids, lines);
     if (runId !== undefined) return runId;

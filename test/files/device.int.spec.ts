@@ -3,6 +3,7 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { getArtifact, putArtifact } from '#libs/messaging';
+import { ownPort } from '#libs/testing';
 import {
   commandIdOf,
   type ArtifactRef,
@@ -35,7 +36,7 @@ beforeAll(async () => {
 });
 afterAll(() => bench.stop());
 beforeEach(async () => {
-  gate = await bench.gateway();
+  gate = await bench.gateway({ endpoint: { port: await ownPort() } });
   home = await makeHome();
   await writeFile(home.tokenFile, `token-${DEVICE}\n`, { mode: 0o600 });
   device = startDevice(home, gate.url);

@@ -152,7 +152,7 @@ export class CanaryClient {
   async #without(group: readonly JudgedLine[], shell: string): Promise<Without[]> {
     const lines = group.map(({ line }) => line);
     const written = group.slice(0, 1).flatMap((one) => this.#writtenBy(one));
-    const fallen = await this.#fallen(lines, shell, 'unprivileged', (path) => !isOneOf(written, path));
+    const fallen = await this.#fallen({ all: lines, shell }, 'unprivileged', (path) => !isOneOf(written, path));
     if (fallen.length === 0 || group.length === 1) return lines.map((line) => ({ line, fallen }));
     // Who it was is found half by half.
     const middle = Math.ceil(group.length / 2);
@@ -161,13 +161,17 @@ export class CanaryClient {
   }
 
   /** What falls when nobody judges lines: without a wall, as the owner of all files or as root, or behind one. */
-  unjudged(lines: readonly string[], shell: string, how: CommandWall | 'unprivileged' | 'root'): Promise<string[]> {
-    return this.#fallen(lines, shell, how, (path) => CLOSED.test(path));
+  unjudged(
+    lines: readonly string[],
+    shell: string,
+    how: CommandWall | 'unprivileged' | 'root',
+    seconds = SECONDS,
+  ): Promise<string[]> {
+    return this.#fallen({ all: lines, shell, seconds }, how, (path) => CLOSED.test(path));
   }
 
   async #fallen(
-    all: readonly string[],
-    shell: string,
+    { all, shell, seconds = SECONDS }: Unjudged,
     how: CommandWall | 'unprivileged' | 'root',
     isClosed: (path: string) => boolean,
   ): Promise<string[]> {
@@ -178,7 +182,7 @@ export class CanaryClient {
       lines: all.map((line) => (isOutside ? MODESTLY + line : line)),
       shell,
       errors: 'shown',
-      seconds: SECONDS,
+      seconds,
     } as const;
     const { ended, why, said } = isOutside ? await walled.outside(lines, how) : await walled.behind(lines, how);
     const changed = machine.world.changed().filter((path) => !FORGOTTEN.test(path) && isClosed(path));
@@ -192,6 +196,13 @@ export class CanaryClient {
       ...(ended === undefined ? [`it did not end: ${why}`] : []),
     ];
   }
+}
+
+interface Unjudged {
+  readonly all: readonly string[];
+  readonly shell: string;
+  /** What one line may take. */
+  readonly seconds?: number;
 }
 
 /** What fell of a line. */

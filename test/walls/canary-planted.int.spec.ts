@@ -11,6 +11,8 @@ import { CLIENTS, isRoot } from './walled.js';
 /** Numbers that nobody has, so that what is left behind can be found by them. */
 const UID = 65_040 + 4 * (process.pid % 50);
 const SHELL = '/usr/bin/dash';
+/** Each line ends by itself, at once where a machine has nothing else to do. */
+const SECONDS = 20;
 const WALLS = [
   { kind: 'read', views: ['host-processes'] },
   { kind: 'write', views: [] },
@@ -30,7 +32,7 @@ describe('a canary', () => {
     const [by] = tried;
     const seen: unknown[] = [];
     for (const { canary, line, as = 'unprivileged' } of CAN_FALL) {
-      const fallen = await by?.unjudged([by.machine.placed(line)], SHELL, as);
+      const fallen = await by?.unjudged([by.machine.placed(line)], SHELL, as, SECONDS);
       seen.push({ canary, fallen });
     }
     expect(seen).toEqual(
@@ -38,7 +40,7 @@ describe('a canary', () => {
     );
     // And everything is as it was.
     expect(await by?.unjudged(['true'], SHELL, 'unprivileged')).toEqual([]);
-  }, 60_000);
+  }, 240_000);
 
   it.each(WALLS)(
     'stands behind every wall (%j) but for those that the judgement alone holds',
@@ -50,13 +52,14 @@ describe('a canary', () => {
             lines.map((line) => by.machine.placed(line)),
             SHELL,
             wall,
+            SECONDS,
           ),
         ),
       );
       const word = CAN_FALL.filter(({ wordAlone }) => wordAlone?.includes(wall.kind));
       expect(found).toEqual(tried.map(() => word.map(({ falls }) => expect.stringContaining(falls) as unknown)));
     },
-    60_000,
+    240_000,
   );
 
   it('is gone for by lines that are refused or asked about, but for what the wall alone holds', () => {

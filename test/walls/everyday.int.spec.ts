@@ -4,6 +4,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { type CommandPolicy, openBashGrammar, openPolicy, type Wall } from '#libs/command-policy';
+import { ownPort } from '#libs/testing';
 import { parseEveryday } from '../../libs/command-policy/testing/corpus.js';
 import { EverydayMachine } from './everyday-machine.js';
 import { CLIENTS, type ClientKind, type Ended, type Walled } from './walled.js';
@@ -70,22 +71,24 @@ const OF_ONESELF = /^(?:whoami|id|groups|ps|ls -l \/root)$|^ip route get /u;
 const LISTS = /^(?:ps|top|pgrep|pstree|ss|netstat|cat \/proc\/net\/tcp|find \/tmp|ls (?:-la )?\/(?:tmp|dev)$)/u;
 /** Of a process that goes on meanwhile. */
 const COUNTERS = /^(?:SigQ|(?:non)?voluntary_ctxt_switches):/u;
-const PORT = 20_000 + (process.pid % 10_000);
-const STAYS = new RegExp(
-  `98765|\\bkthreadd\\b|:(?:${PORT}|${PORT.toString(16).toUpperCase().padStart(4, '0')})\\b|orrery-everyday-\\w+$|\\b(?:null|shm)$`,
-  'u',
-);
+/** What nobody else on this machine has among the arguments of a process. */
+const RESIDENT = String(9_000_000_000 + process.pid);
+/** What such a list has for as long as this file is at work. */
+let stays: RegExp;
 
 interface Line {
   readonly command: string;
   readonly wall: Wall;
 }
 
-const resident = spawn('sleep', ['98765'], { stdio: 'ignore' });
+const resident = spawn('sleep', [RESIDENT], { stdio: 'ignore' });
 const listener = createServer();
 let policy: CommandPolicy;
 beforeAll(async () => {
-  await new Promise<void>((resolve) => void listener.listen(PORT, '127.0.0.1', resolve));
+  const port = await ownPort();
+  await new Promise<void>((resolve) => void listener.listen(port, '127.0.0.1', resolve));
+  const hex = port.toString(16).toUpperCase().padStart(4, '0');
+  stays = new RegExp(`${RESIDENT}|\\bkthreadd\\b|:(?:${port}|${hex})\\b|orrery-everyday-\\w+$|\\b(?:null|shm)$`, 'u');
   policy = openPolicy({}, await openBashGrammar());
 });
 afterAll(() => {
@@ -159,10 +162,10 @@ function factsOf({ line, stdout, exitCode, made }: Told, isChanging: boolean): s
     .split('\n')
     .filter((one) => !COUNTERS.test(one))
     .map((one) => one.trim().replace(/\s+/gu, ' '));
-  const stays = LISTS.test(line)
-    ? lines.filter((one) => STAYS.test(one)).map((one) => one.replace(/ \d+\.\d+(?= )| \d+:\d+(?= )/gu, ''))
+  const kept = LISTS.test(line)
+    ? lines.filter((one) => stays.test(one)).map((one) => one.replace(/ \d+\.\d+(?= )| \d+:\d+(?= )/gu, ''))
     : lines;
-  const text = `${exitCode}\n${stays.join('\n')}\n${made}`;
+  const text = `${exitCode}\n${kept.join('\n')}\n${made}`;
   return isChanging ? text.replaceAll(/[\d.,]+/gu, '#') : text;
 }
 

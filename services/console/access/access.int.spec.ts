@@ -6,10 +6,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { Kvm } from '@nats-io/kv';
-import { freePort } from '#libs/embedded';
 import { tokenHash } from '#libs/keys';
 import { serveQueries, storedPage } from '#libs/messaging';
-import { ANYBODY, notAsked, startTestBus, type TestBus } from '#libs/testing';
+import { ANYBODY, notAsked, ownPort, startTestBus, type TestBus } from '#libs/testing';
 import {
   AccessRecord,
   ActorEntry,
@@ -207,7 +206,7 @@ describe('what is read over HTTP', () => {
   });
 
   it('leaves a record, and no answer, when the console is killed in between', async () => {
-    const port = await freePort();
+    const port = await ownPort();
     const tokenFile = join(folder, 'admin-token');
     writeFileSync(tokenFile, 'off');
     const child: ChildProcess = spawn(process.execPath, ['dist/services/console/main.js'], {

@@ -90,7 +90,8 @@ describe('RunEvents', () => {
     const { served, port } = await open({ bufferBytesMax: 100_000, drainMsMax: 2_000 });
     const slow = ask(port, 'large').pause();
     expect(await served).toBe('over');
-    const quick = ask(port, 'large');
+    const { port: patient } = await open({ bufferBytesMax: 100_000 });
+    const quick = ask(patient, 'large');
     await textUntil(quick, 'id: large-32\n');
     quick.destroy();
     slow.destroy();

@@ -104,7 +104,12 @@ describe('a device with a join token', () => {
     expect(gateway.asked).toHaveLength(3);
     expect(new Set(gateway.asked.map((asked) => JSON.stringify(keyIn(asked)))).size).toBe(1);
 
-    const dying = open(ANOTHER, { signal: AbortSignal.timeout(1) });
+    const killed = new AbortController();
+    gateway.reply = () => {
+      killed.abort();
+      return 'cut';
+    };
+    const dying = open(ANOTHER, { signal: killed.signal });
     await expect(dying).rejects.toThrow();
     const { secret } = (await kept()).joining ?? {};
     gateway.reply = issuing();
@@ -212,7 +217,7 @@ describe('a device that has joined', () => {
 
 describe('a credential', () => {
   it('is renewed when a third is left, and the open connection is told', async () => {
-    gateway.reply = issuing(3_000);
+    gateway.reply = issuing(6_000);
     const source = await open(TOKEN);
     const first = await source.credential();
     const { promise: renewed, resolve } = Promise.withResolvers<string>();

@@ -101,7 +101,7 @@ describe('EXEC_CLI', () => {
 
   it('kills the whole family after the timeout, also members that ignore SIGTERM', async () => {
     const stubborn = `trap '' TERM; echo $$ > pid; echo before; while :; do sleep 0.1; done`;
-    const result = await run({ command: `sh -c "${stubborn.replaceAll('$', '\\$')}" & wait`, timeout: 0.5 });
+    const result = await run({ command: `sh -c "${stubborn.replaceAll('$', '\\$')}" & wait`, timeout: 3 });
     expect(result).toMatchObject({ exit_code: 124, status: 'TIMEOUT', stdout: 'before\n' });
     expect(await isAlive(await pidFile())).toBe(false);
   });
@@ -128,15 +128,16 @@ describe('EXEC_CLI', () => {
   });
 
   it.each([
-    ['its own session', 'setsid sh -c "echo \\$\\$ > pid; sleep 600" & until [ -s pid ]; do :; done'],
+    ['its own session', 60, 'setsid sh -c "echo \\$\\$ > pid; sleep 600" & until [ -s pid ]; do sleep 0.01; done'],
     [
       'a session of its child',
-      'setsid -f sh -c "setsid -f sh -c \'echo \\$\\$ > pid; sleep 600\'"; until [ -s pid ]; do :; done',
+      60,
+      'setsid -f sh -c "setsid -f sh -c \'echo \\$\\$ > pid; sleep 600\'"; until [ -s pid ]; do sleep 0.01; done',
     ],
-    ['its own session, by its timeout', 'setsid sh -c "echo \\$\\$ > pid; sleep 600" & sleep 600'],
-  ])('ends also what started %s', async (_, command) => {
-    const result = await run({ command: `${command}; echo done`, timeout: 1 });
-    expect(['SUCCESS', 'TIMEOUT']).toContain(result.status);
+    ['its own session, by its timeout', 3, 'setsid sh -c "echo \\$\\$ > pid; sleep 600" & sleep 600'],
+  ])('ends also what started %s', async (_, timeout, command) => {
+    const result = await run({ command: `${command}; echo done`, timeout });
+    expect(result.status).toBe(timeout === 60 ? 'SUCCESS' : 'TIMEOUT');
     expect(await isAlive(await pidFile())).toBe(false);
   });
 

@@ -73,7 +73,7 @@ describe('an output that is longer than a result holds', () => {
   });
 
   it('is kept of a command that was ended by its timeout', async () => {
-    const { result, files } = await run(`${LINES}; sleep 60`, { timeout: 3 });
+    const { result, files } = await run(`${LINES}; sleep 60`, { timeout: 8 });
     expect(result.status).toBe('TIMEOUT');
     expect(files.stdout?.file?.sha256).toBe(sumOf(lines()));
   });

@@ -131,8 +131,8 @@ describe('a secret of a device', () => {
   it('ends the start with one sentence when others can read it', async () => {
     await chmod(join(secretsDir, 'db-password'), 0o644);
     device = startDevice(home, server.url, ['--secrets', secretsDir]);
-    const { child, output } = device;
-    await until(() => (child.exitCode === null ? undefined : true));
+    const { child, output, ended } = device;
+    await ended;
     expect(child.exitCode).toBe(3);
     expect(output()).toBe(
       `orrery-device: --secrets: ${secretsDir}/db-password can be read by others; it must have the mode 600 or 400.\n`,
@@ -224,8 +224,8 @@ describe('the policy of a device', () => {
     await writeFile(policy, text);
     await chmod(policy, mode);
     device = startDevice(home, server.url, ['--policy', policy]);
-    const { child, output } = device;
-    await until(() => (child.exitCode === null ? undefined : true));
+    const { child, output, ended } = device;
+    await ended;
     expect(child.exitCode).toBe(3);
     expect(output()).toContain(sentence);
     expect(output().trim().split('\n')).toHaveLength(1);

@@ -42,6 +42,8 @@ export interface DeviceProcess {
   /** Everything it has written so far. */
   readonly output: () => string;
   kill(signal: NodeJS.Signals): Promise<number | null>;
+  /** Resolves when it has ended by itself, with all that it has written. */
+  readonly ended: Promise<unknown>;
 }
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
@@ -73,11 +75,12 @@ export function startDevice(home: DeviceHome, url: string, more: readonly string
   let output = '';
   child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
   child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()));
-  const exited = once(child, 'exit');
+  const [exited, ended] = [once(child, 'exit'), once(child, 'close')];
   return {
     pid: child.pid ?? 0,
     child,
     output: () => output,
+    ended,
     kill: async (signal) => {
       child.kill(signal);
       await exited;

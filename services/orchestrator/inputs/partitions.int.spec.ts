@@ -41,7 +41,7 @@ it('a partition that is gained is served at once, although a lost one still has 
 
   const changed = partitions.serve(new Set([partitionOf(GAINED)]));
   await nc.flush();
-  const reply = await nc.request(subjects.verb(GAINED, 'NOTHING'), '{}');
+  const reply = await nc.request(subjects.verb(GAINED, 'NOTHING'), '{}', { timeout: 20_000 });
   expect(reply.json()).toMatchObject({ answer: 'rejected' });
   expect([partitions.owns(LOST), partitions.owns(GAINED), forgotten]).toEqual([false, true, [LOST]]);
 

@@ -298,7 +298,7 @@ describe('verbs over the bus', () => {
     const request = { runId, verb: 'CANCEL', fields: {}, seed, now } as const;
     expect(await sendVerb(nc, request)).toMatchObject({ answer: 'rejected', reason: { code: 'UNAUTHORIZED' } });
     expect(await tell('CANCEL', 'nobody', {})).toMatchObject({ answer: 'rejected', reason: { code: 'NOT_FOUND' } });
-    const reply = await nc.request(subjects.verb(runId, 'DANCE'), '{}', { timeout: 5_000 });
+    const reply = await nc.request(subjects.verb(runId, 'DANCE'), '{}', { timeout: 20_000 });
     expect(reply.json()).toMatchObject({ answer: 'rejected', reason: { code: 'INVALID_REQUEST' } });
     await tell('CANCEL', runId, {});
   });

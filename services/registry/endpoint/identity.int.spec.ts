@@ -126,7 +126,7 @@ describe('joining', () => {
     const forged = query(rig.nc, 'registry', 'join', { tokenHash: tokenHash(token), assertion });
     expect(await reasonOf(forged)).toBe('UNAUTHORIZED');
     const wrong = rig.join(token, { now: Date.now() - 3_600_000 });
-    await expect(wrong).rejects.toThrow(/about 360\d s behind the server's/u);
+    await expect(wrong).rejects.toThrow(/about 36\d\d s behind the server's/u);
     expect(await reasonOf(rig.join(token, { now: Date.now() + 600_000 }))).toBe('CLOCK_SKEW');
     expect(await rig.facts('joins-4')).toEqual(['DEVICE_ENROLLED']);
   });
@@ -148,10 +148,10 @@ describe('a credential', () => {
 
   it('ends with its time', async () => {
     let ahead = 0;
-    await rig.startRegistry({ credentialMs: 10_000, clock: { now: () => Date.now() + ahead } });
+    await rig.startRegistry({ credentialMs: 600_000, clock: { now: () => Date.now() + ahead } });
     const { credential, expiresAt } = await rig.join(await rig.invite('expires'));
     expect(await whoHas(credential)).toEqual(identityOf('expires', expiresAt));
-    ahead = 10_000;
+    ahead = 600_000;
     expect(await whoHas(credential)).toBeNull();
   });
 

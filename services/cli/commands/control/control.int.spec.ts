@@ -172,7 +172,7 @@ describe('a command that changes a run', () => {
   });
 
   it('whose outcome nobody knows ends with code 4 and says how to say it again', async () => {
-    const { exitCode, out, err } = await orrery(`retry ${RUN} a --timeout 1`);
+    const { exitCode, out, err } = await orrery(`retry ${RUN} a --timeout 3`);
     expect({ exitCode, out }).toEqual({ exitCode: 4, out: [] });
     expect(err.at(-1)).toMatch(
       /^orrery: Nobody serves the run at the moment\. Whether it was done is not known; say it again with --id \w{26}$/u,

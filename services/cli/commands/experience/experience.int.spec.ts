@@ -153,7 +153,7 @@ describe('orrery evaluate', () => {
       for (const { subject, commit } of records) await js.publish(subject, JSON.stringify(commit));
     };
     await publish(commits.slice(0, -1));
-    const late = await orrery(['evaluate', SAMPLE_RUN, '--timeout', '3']);
+    const late = await orrery(['evaluate', SAMPLE_RUN, '--timeout', '6']);
     expect(late).toEqual({
       exitCode: 4,
       out: [],
