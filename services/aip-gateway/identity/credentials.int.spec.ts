@@ -21,6 +21,8 @@ const LIFE_MS = 600_000;
 const SHORT_LIFE_MS = 6_000;
 /** The same where it is to be renewed before. */
 const RENEWED_LIFE_MS = 15_000;
+/** Longer than the second within which no connection is told of two. */
+const RENEWS_AGAIN_MS = 1_500;
 
 let bench: TestBench;
 let registry: StandInRegistry;
@@ -182,6 +184,7 @@ describe('a credential', () => {
       const next = await renewAs(gateway, 'c4', secret);
       device.send({ type: 'credential', orrery: { credential: next.credential } });
       await device.until(() => device.received.filter(({ type }) => type === 'heartbeat').length > renewals || ended);
+      await new Promise((resolve) => setTimeout(resolve, RENEWS_AGAIN_MS));
     }
     await untilExpired(gateway, credential);
     expect(ended).toBe(false);
