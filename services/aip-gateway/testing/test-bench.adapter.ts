@@ -192,7 +192,7 @@ export class TestBench {
       try {
         const body = JSON.stringify(request);
         const answer = await this.caller.request(subjects.deviceCommand(request.deviceId), body, {
-          timeout: 2 * ANSWER_MS,
+          timeout: ANSWER_MS + 5_000,
         });
         return DeviceAnswer.parse(answer.json());
       } catch (error) {

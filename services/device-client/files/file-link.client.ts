@@ -57,10 +57,18 @@ export type OpenSink = (events: { taken(bytes: number): void; failed(error: unkn
 /** The revision since which a server knows what files are. */
 const FILES_SINCE = 2;
 const TRIES_MAX = 8;
+/**
+ * After a reconnect the server knows a command again when it is asked about it next: within seconds, or within a minute of a busy
+ * machine. The same file is as good then.
+ */
+const TRIES_UNTIL_KNOWN_MAX = 24;
 const RETRY = { msMin: 250, msMax: 5_000, uptimeMsMin: 0 };
 /** Each way: more would only share the line, and hold more of it in memory. */
 const TRANSFERS_AT_ONCE = 2;
 const TICK_MS = 1_000;
+
+const triesMaxOf = ({ code }: FileFailure): number =>
+  code === FILE_ABORTS.commandNotKnownYet ? TRIES_UNTIL_KNOWN_MAX : TRIES_MAX;
 
 const CANCELLED = fileFailure(FILE_ABORTS.cancelled, 'the command was stopped');
 const NO_FILES: FileFailure = { code: 'NO_FILES', message: 'this server takes and gives no files' };
@@ -173,7 +181,7 @@ export class FileLink {
         if (failure === null || !mayPass(failure)) return failure;
         // What went on for so long has moved: patience begins anew.
         if (monotonicMs() - beganMs > patienceMs) sinceMs = monotonicMs();
-        if (tries === TRIES_MAX || !(await this.#pause(errand, tries, { failure, sinceMs }))) return failure;
+        if (tries >= triesMaxOf(failure) || !(await this.#pause(errand, tries, { failure, sinceMs }))) return failure;
       }
     } finally {
       leave();
