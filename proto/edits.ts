@@ -105,6 +105,8 @@ export const EditTrigger = z.discriminatedUnion('kind', [
   /** A ready task that no connected device could take for a while. */
   z.strictObject({ kind: z.literal('device'), taskId: TaskId }),
   z.strictObject({ kind: z.literal('end-of-plan') }),
+  /** Somebody has said something to the run: the words with this number. */
+  z.strictObject({ kind: z.literal('words'), number: z.int().min(1) }),
 ]);
 export type EditTrigger = z.infer<typeof EditTrigger>;
 

@@ -38,6 +38,8 @@ export * from './attention.js';
 export * from './grants.js';
 export * from './commands.js';
 export * from './run-note.js';
+export * from './words.js';
+export * from './conversation.js';
 export * from './verb-bodies.js';
 export * from './verbs.js';
 export * from './members.js';

@@ -99,6 +99,12 @@ export const LIMITS = {
   /** A note that somebody adds to a run, and how many a run takes. */
   noteCharsMax: 1_000,
   notesMax: 100,
+  /** What somebody says to a run at a time, as long as a goal; how often, and how much in all, as JSON. */
+  wordsCharsMax: 20_000,
+  wordsMax: 200,
+  wordsBytesMax: 256 * 1024,
+  /** Of the conversation of a run, what is shown: the last ones. */
+  conversationMax: 2_000,
   /** People, systems and external systems of an installation, those that were revoked among them. */
   actorsMax: 10_000,
   /** Of an external system, where nobody gave it more: connections at a time; of each of them, subscriptions and the bytes of a message. */

@@ -9,6 +9,8 @@ export const Member = z.strictObject({
   running: z.record(DeviceId, z.int().min(0)),
   /** Agents with a model that this replica of the device-agent serves, e.g. `LinuxAgent`. */
   agents: z.array(z.string().max(64)).max(64).optional(),
+  /** Of the planner: there is a model that it can ask. Nobody knows when absent. */
+  model: z.boolean().optional(),
   at: Instant,
 });
 export type Member = z.infer<typeof Member>;

@@ -48,6 +48,7 @@ export const ROLE_TABLE: Readonly<Record<ActionName, Rule>> = {
   RETRY: OPERATE,
   FORK: OPERATE,
   PROPOSE: CONTROL,
+  SAY: CONTROL,
   ANNOTATE: CONTROL,
   APPROVE: { roles: ['approver'] },
   REJECT: { roles: ['approver', 'operator'] },

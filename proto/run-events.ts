@@ -37,6 +37,7 @@ import { ApprovalMode } from './policy.js';
 import { LockPolicy, RunOptions } from './request.js';
 import { TaskError, TaskResult } from './result.js';
 import { RunNote } from './run-note.js';
+import { SaidWords } from './words.js';
 
 const attempt = z.int().min(0);
 
@@ -388,7 +389,9 @@ const SCHEMAS = {
     /** The plan was approved before it was made, by those who are named. */
     standing: StandingUse.optional(),
   }),
-  /** The end of the run is taken back by an operator's RETRY; the deadline counts from now. */
+  /** The planner is asked about them: in the next round, with what else there is to look at. */
+  WORDS_SAID: SaidWords,
+  /** The end of the run is taken back, by an operator's RETRY or by words to it; the deadline counts from now. */
   RUN_REOPENED: z.strictObject({ by: Actor, reopenedAt: Instant, deadlineAt: Instant }),
   /** Beside the history, never in it: `late_result`: what came after an attempt had ended. `evaluation`: what the run was found to be worth. `note`: what somebody wants those to know who look at it. */
   RUN_ANNOTATED: z.discriminatedUnion('kind', [
@@ -443,6 +446,8 @@ const SCHEMAS = {
     authors: z.array(Actor).optional(),
     /** Who asked for what it goes on with was no operator then. */
     judgeCommands: z.literal(true).optional(),
+    /** What was said to the parent until then; absent where nothing was. */
+    words: z.array(SaidWords).max(LIMITS.wordsMax).optional(),
   }),
 } as const;
 

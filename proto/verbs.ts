@@ -7,6 +7,7 @@ import { TaskId } from './ids.js';
 import { LIMITS } from './limits.js';
 import { NoteText } from './run-note.js';
 import { CommandWall } from './walls.js';
+import { WordsText } from './words.js';
 
 /** Users of the bus that may send verbs. */
 export type VerbSender = 'cli' | 'console' | 'aip-gateway' | 'planner';
@@ -20,7 +21,12 @@ interface VerbCommand<F extends string> {
   /** The command line makes its fields by itself: of a file, of a command that is changed. */
   readonly own?: true;
   /** The field that is named behind the run. */
-  readonly argument?: { readonly field: F; readonly word: string };
+  readonly argument?: {
+    readonly field: F;
+    readonly word: string;
+    /** `-` stands for standard input. */
+    readonly stdin?: true;
+  };
   /** `least`: a whole number of at least this. */
   readonly options?: readonly {
     readonly field: F;
@@ -44,6 +50,8 @@ interface PathRoute<F extends string> {
   readonly what: string;
   /** Its body in the description, and what it is: the field, or all fields. Without it nothing is said in the body. */
   readonly body?: { readonly name: string; readonly required: boolean; readonly field?: F };
+  /** Fields that nobody says over HTTP. */
+  readonly without?: readonly F[];
 }
 
 /** Where the console takes what is about an approval: `POST /v1/approvals` with this word. */
@@ -197,6 +205,31 @@ export const VERBS = {
         path: 'edits',
         what: 'Change the constellation, all edits or none',
         body: { name: 'Proposal', required: true, field: 'proposal' },
+      },
+    },
+  ),
+  /** One more thing that is wanted of a run: its planner is asked about it, and a run that has ended goes on. It approves nothing. */
+  SAY: row(
+    {
+      text: WordsText,
+      /** As with an edit: said for somebody who allowed it. */
+      grant: EditGrant.optional(),
+    },
+    {
+      senders: [...OPERATORS, 'planner'],
+      command: {
+        name: 'say',
+        what: 'say one more thing to a run: its planner is asked; one that has ended goes on',
+        examples: ['orrery say 0k3j… "also look at db-2" --wait', 'orrery say 0k3j… - < what-we-found.txt'],
+        argument: { field: 'text', word: '<text>', stdin: true },
+        wait: WAIT,
+        done: 'said to run {run} (event {sequence})',
+      },
+      route: {
+        path: 'say',
+        what: 'Say one more thing to a run; one that has ended goes on',
+        body: { name: 'Words', required: true },
+        without: ['grant'],
       },
     },
   ),

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { ApprovalView } from './approvals.js';
 import { Budget, Usage } from './budget.js';
+import { ConversationItem } from './conversation.js';
 import { LineType, RunOutcome, RunStatus, TaskStatus } from './constellation.js';
 import { EditTrigger, EditViolation } from './edits.js';
 import { FinalAnswer } from './final-answer.js';
@@ -103,6 +104,8 @@ export const RunView = z.strictObject({
   notes: z.array(RunNote).nullable().optional(),
   /** As it was asked; null when there are none. */
   labels: RunLabels.nullable().optional(),
+  /** What was said, in order: where the run is read from its log. */
+  conversation: z.array(ConversationItem).optional(),
 });
 export type RunView = z.infer<typeof RunView>;
 

@@ -9,6 +9,7 @@ import {
   evolve,
   findTask,
   hasPlan,
+  hasWords,
   isPlanJudged,
   outOfScope,
   type Run,
@@ -52,9 +53,10 @@ function illegalCreation(run: Run, { data }: EventOf<'CONSTELLATION_MODIFIED'>):
 function illegalOpening(run: Run, { data }: EventOf<'EDIT_OPENED'>): string | undefined {
   const { editId, mode, triggers, revision } = data;
   if (run.editing !== null) return `the round ${run.editing.editId} is open`;
-  if (run.phase === 'PAUSED') return 'the run is paused';
+  const isAboutWords = hasWords(run.queued);
+  if (run.phase === 'PAUSED' && (run.waitsFor === null || !isAboutWords)) return 'the run is paused';
   if (run.ending !== null) return 'the run is about to end';
-  if (editPolicyOf(run) === 'never') return 'the run takes no edits of a planner';
+  if (editPolicyOf(run) === 'never' && !isAboutWords) return 'the run takes no edits of a planner';
   if (run.noMoreRounds !== null) return `no round is opened any more: ${run.noMoreRounds}`;
   if (editId !== `e${run.rounds + 1}`) return `it is the round ${editId}, the next one is e${run.rounds + 1}`;
   if ((mode === 'editing') !== hasPlan(run)) {

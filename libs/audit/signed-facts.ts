@@ -50,6 +50,8 @@ export function factOf({ type, data }: RecordedRunEvent): SignedFact | undefined
       return fact({ by: data.by }, 'RESUME', 'APPROVE');
     case 'RUN_ANNOTATED':
       return data.kind === 'note' ? fact({ by: data.by, said: { text: data.text } }, 'ANNOTATE') : undefined;
+    case 'WORDS_SAID':
+      return fact({ by: data.by, said: { text: data.text } }, 'SAY');
     case 'APPROVAL_GIVEN':
       return fact({ by: data.by, said: { approvalId: data.approvalId, wall: data.wall } }, 'APPROVE');
     case 'APPROVAL_DECIDED':
@@ -63,7 +65,7 @@ export function factOf({ type, data }: RecordedRunEvent): SignedFact | undefined
     case 'TASK_STOP_REQUESTED':
     case 'TASK_REOPENED':
     case 'RUN_REOPENED':
-      return fact({ by: data.by, atOnce: false }, 'CANCEL', 'RETRY');
+      return fact({ by: data.by, atOnce: false }, 'CANCEL', 'RETRY', 'SAY');
     default:
       return undefined;
   }

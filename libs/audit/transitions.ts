@@ -60,6 +60,8 @@ export function illegal(run: Run, event: RecordedRunEvent): string | undefined {
       return illegalTurn(run, event);
     case 'TASKS_WAITING':
       return illegalWaits(run, event.data);
+    case 'WORDS_SAID':
+      return illegalWords(run, event.data);
     case 'RUN_ANNOTATED':
       return illegalAnnotation(run, event);
     default:
@@ -100,6 +102,13 @@ function illegalWaits(run: Run, { began, over }: RunEventData<'TASKS_WAITING'>):
   if (unready !== undefined) return `TASKS_WAITING: ${unready} is not ready, or waits already`;
   const other = over.find((id) => !isStranded(id));
   return other === undefined ? undefined : `TASKS_WAITING: ${other} does not wait for a device`;
+}
+
+/** They count from 1, and are said to a run that goes on. */
+function illegalWords({ words, ending }: Run, { number }: RunEventData<'WORDS_SAID'>): string | undefined {
+  if (ending !== null) return 'WORDS_SAID: the run is about to end';
+  const next = words.length + 1;
+  return number === next ? undefined : `WORDS_SAID: they have the number ${number}, the next one is ${next}`;
 }
 
 type Annotation = Extract<RecordedRunEvent, { type: 'RUN_ANNOTATED' }>;

@@ -40,6 +40,7 @@ const SAID: { readonly [V in Exclude<RunVerb, 'FORK' | 'PROPOSE'>]: Extract<Cont
   PAUSE: { verb: 'PAUSE' },
   RESUME: { verb: 'RESUME' },
   RETRY: { verb: 'RETRY', taskId: 'a' },
+  SAY: { verb: 'SAY', text: 'look at db-1, too' },
   ANNOTATE: { verb: 'ANNOTATE', text: 'look' },
   APPROVE: { verb: 'APPROVE', approvalId: ID },
   REJECT: { verb: 'REJECT', approvalId: ID },

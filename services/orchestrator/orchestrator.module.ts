@@ -87,6 +87,7 @@ const OWNS = token<(runId: string) => boolean>('OWNS');
           by: { service: SERVICE, instance },
           logger,
           planner: () => view.hasPlanner,
+          model: () => view.hasModel,
           approvers: () => actors.directory.approvers().map(({ id }) => id),
           standing: (contentHash, now) => actors.directory.standing(contentHash, now),
           judge: (questions) => judge.judge(questions),

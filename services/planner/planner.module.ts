@@ -165,10 +165,11 @@ const ENDPOINT = token<McpEndpoint | null>('ENDPOINT');
     ),
     part(
       Members,
-      [NATS, INSTANCE, CLOCK, LOGGER, PlanningFleet],
-      (nc, instance, clock, logger, fleet) =>
+      [NATS, INSTANCE, CLOCK, LOGGER, PlanningFleet, THINKING],
+      (nc, instance, clock, logger, fleet, thinking) =>
         new Members(nc, {
           service: PLANNER_SERVICE,
+          model: thinking !== null,
           instance,
           clock,
           // The orchestrator only looks whether somebody is there; rounds come from one durable.

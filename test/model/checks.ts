@@ -74,6 +74,9 @@ function* checkObeyed(input: Input, { stage, world }: Taken): Generator<Violatio
     const isOpen = was?.state === 'open' && world.now < was.expiresAt && !isStopping;
     if (isOpen && is?.state !== wanted && is?.state !== 'withdrawn') yield fail(`${approvalId} was not ${wanted}`);
   }
+  if (input.kind === 'verb' && input.action.verb === 'SAY' && !stage.run.verbs.has(input.id)) {
+    if (before.ending === null && isAsked(before) && after.said === before.said) yield fail('what was said is lost');
+  }
   if (input.kind !== 'verb' || before.phase === 'ENDED' || before.ending !== null) return;
   const { action } = input;
   if (action.verb === 'CANCEL' && !isOver && after.ending !== 'cancelled') yield fail('the run was not cancelled');

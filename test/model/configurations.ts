@@ -57,6 +57,7 @@ const build = (name: string, plan: TaskConstellation): Offer =>
   offer(name, { tool: 'build_constellation', constellation: plan, clear: true });
 
 const say = (verb: 'CANCEL' | 'PAUSE' | 'RESUME'): VerbOffer => ({ name: verb, action: { verb } });
+const words = (name: string): VerbOffer => ({ name: `SAY ${name}`, action: { verb: 'SAY', text: name } });
 const retry = (taskId: string): VerbOffer => ({ name: `RETRY ${taskId}`, action: { verb: 'RETRY', taskId } });
 
 const ADD_Y: VerbOffer = {
@@ -293,6 +294,36 @@ export const CONFIGURATIONS: readonly Configuration[] = [
     menu: [enough],
     verbs: [retry('a')],
     limits: { edits: 1, disconnects: 0, crashes: 0 },
+  },
+  {
+    ...MODEL,
+    name: 'words to a goal',
+    plan: null,
+    options: { ...SCOPED, ...WHEN_NEEDED },
+    menu: [imagined(build('two tasks', PLANNED)), imagined(addAfter('a')), finish, fail, giveUp],
+    verbs: [words('one more thing'), words('and another')],
+    mayFail: ['a'],
+    limits: { edits: 2, disconnects: 0, crashes: 1 },
+  },
+  {
+    ...MODEL,
+    name: 'words to a plan, whose end is taken back',
+    plan: PLANNED,
+    options: { editPolicy: 'never' },
+    menu: [imagined(addAfter('a')), finish, enough],
+    verbs: [words('one more thing'), say('CANCEL'), say('PAUSE'), say('RESUME'), SLEEP],
+    mayFail: [],
+    limits: { edits: 1, disconnects: 0, crashes: 1 },
+  },
+  {
+    ...MODEL,
+    name: 'words about a plan that waits for a person',
+    plan: null,
+    options: { ...STRICT, plan: 'approve' },
+    menu: [imagined(build('two tasks', PLANNED)), imagined(elsewhere('b')), finish],
+    verbs: [words('one more thing'), say('RESUME'), say('CANCEL')],
+    mayFail: [],
+    limits: { edits: 2, disconnects: 0, crashes: 0 },
   },
   {
     ...MODEL,

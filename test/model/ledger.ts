@@ -30,6 +30,9 @@ export interface Ledger {
   /** The planner has said that it may ask no model any more. */
   readonly enough: boolean;
   readonly rounds: number;
+  /** How often somebody has said something, and which of it the planner was asked about. */
+  readonly said: number;
+  readonly heard: ReadonlySet<string>;
   readonly revision: number;
   /** The revision whose end the planner was asked about last. */
   readonly askedAtEnd: number;
@@ -103,6 +106,8 @@ export const EMPTY: Ledger = {
   silent: false,
   enough: false,
   rounds: 0,
+  said: 0,
+  heard: new Set(),
   revision: 0,
   askedAtEnd: -1,
   asks: new Map(),
@@ -240,4 +245,12 @@ export const newEntry = (star: TaskStar, at: Instant): Entry => ({
 });
 
 export const triggerName = (trigger: Extract<RunEvent, { type: 'EDIT_OPENED' }>['data']['triggers'][number]): string =>
-  trigger.kind === 'task' ? `${trigger.taskId}.${trigger.attempt}` : trigger.kind;
+  trigger.kind === 'task'
+    ? `${trigger.taskId}.${trigger.attempt}`
+    : trigger.kind === 'words'
+      ? `${WORDS}${trigger.number}`
+      : trigger.kind;
+
+const WORDS = 'words.';
+/** No task of a model has that name. */
+export const isOfWords = (trigger: string): boolean => trigger.startsWith(WORDS);

@@ -38,6 +38,7 @@ export interface Violation {
     | 'ROUNDS'
     | 'STRUCTURE'
     | 'TRUST'
+    | 'WORDS'
     | 'IDLE'
     | 'NOT_CLOSED'
     | 'THROWS'

@@ -10,7 +10,17 @@ import {
 } from '#proto';
 import type { Input } from '#libs/constellation';
 import { applied, isValid } from './judge.js';
-import { callsLeft, cycleIn, definition, isAsked, isOver, type Ledger, newEntry, triggerName } from './ledger.js';
+import {
+  callsLeft,
+  cycleIn,
+  definition,
+  isAsked,
+  isOver,
+  type Ledger,
+  newEntry,
+  triggerName,
+  isOfWords,
+} from './ledger.js';
 import type { Data, Draft, Occasion, Report, Violation } from './occasion.js';
 import { recordApproval, withdrawAsks } from './record-approvals.js';
 import { end, recordTask, start } from './record-tasks.js';
@@ -60,6 +70,12 @@ function recordOne(draft: Draft, event: RunEvent, occasion: Occasion, report: Re
       return recordRound(draft, event, occasion, report);
     case 'TASKS_WAITING':
     case 'PLAN_ACCEPTED':
+      return;
+    case 'WORDS_SAID':
+      if (event.data.number !== ++draft.said)
+        report('WORDS', `${event.data.number} was said where ${draft.said} is due`);
+      draft.queued = [...draft.queued, triggerName({ kind: 'words', number: event.data.number })];
+      draft.silent = false;
       return;
     case 'TASK_STARTED':
       return start(draft, event.data, occasion, report);
@@ -134,8 +150,8 @@ function checkEnd(draft: Draft, event: RunEnd, { now, inputs, editPolicy }: Occa
   const wanted =
     ending === null && told === 'RUN_CANCELLED' && isCancelled ? told : (ENDS.get(ending ?? '') ?? byCounts);
   if (told !== wanted) report('OUTCOME', `the run ended with ${told} where it should with ${wanted}`);
-  if (ending !== null || told !== byCounts || silent || now >= deadlineAt || editPolicy === 'never') return;
-  if (!isAsked(draft)) return;
+  if (ending !== null || told !== byCounts || silent || now >= deadlineAt || !isAsked(draft)) return;
+  if (editPolicy === 'never' && !queued.some(isOfWords)) return;
   if (queued.length > 0) report('TRIGGERS', `${told} and nobody was asked about ${queued.join(' ')}`);
   if (draft.askedAtEnd !== draft.revision) report('TRIGGERS', `${told} and nobody was asked whether the plan was all`);
 }
@@ -184,6 +200,7 @@ function recordFork(draft: Draft, { deadlineAt, forkedAt, parent }: Data<'RUN_FO
   const over = {
     round: null,
     queued: open,
+    heard: new Set(),
     silent: false,
     enough: false,
     rounds: 0,
@@ -221,6 +238,7 @@ function modify(draft: Draft, data: Data<'CONSTELLATION_MODIFIED'>, { inputs }: 
   draft.round = null;
   draft.calls += used?.llmCalls ?? 0;
   draft.silent = false;
+  if (draft.queued.some(isOfWords)) return; // who has not heard what was said ends nothing
   if (state === 'FINISH') draft.ending = 'finished';
   if (state === 'FAIL') draft.ending = 'plan_failed';
 }
@@ -356,7 +374,8 @@ function recordRound(draft: Draft, event: RoundWord, occasion: Occasion, report:
       const triggers = event.data.triggers.map(triggerName);
       if (draft.round !== null) report('ROUNDS', `round ${editId} was opened while ${draft.round.editId} is open`);
       if (draft.enough) report('ROUNDS', `round ${editId} was opened, and the planner may ask no model any more`);
-      if (draft.phase !== 'RUNNING' || draft.ending !== null)
+      const isOfPlan = draft.phase === 'PAUSED' && draft.mustWait && draft.queued.some(isOfWords);
+      if ((draft.phase !== 'RUNNING' && !isOfPlan) || draft.ending !== null)
         report('ROUNDS', 'a round was opened and the run does not go on');
       const [asked, wanted] = [triggers.toSorted().join(' '), draft.queued.toSorted().join(' ')];
       if (asked !== (wanted === '' ? 'end-of-plan' : wanted)) {
@@ -369,6 +388,9 @@ function recordRound(draft: Draft, event: RoundWord, occasion: Occasion, report:
       if (lockPolicy !== occasion.lockPolicy) report('LOCK', `round ${editId} is ${lockPolicy}`);
       const share = event.data.budget?.llmCalls ?? 0;
       checkShare(draft, share, report);
+      const again = triggers.filter((trigger) => draft.heard.has(trigger));
+      if (again.length > 0) report('WORDS', `round ${editId} asks once more about ${again.join(' ')}`);
+      draft.heard = new Set([...draft.heard, ...triggers.filter(isOfWords)]);
       const opened = { editId, triggers, lockPolicy, tries: 0, rejections: 0, share };
       draft.round = { ...opened, deadlineAt: Date.parse(deadlineAt) };
       draft.queued = [];
@@ -389,7 +411,7 @@ function recordRound(draft: Draft, event: RoundWord, occasion: Occasion, report:
         report('ROUNDS', `${editId} was abandoned before its deadline`);
       if (code === 'REPAIRS_EXHAUSTED' && rejections <= LIMITS.repairsMax)
         report('ROUNDS', `${editId} had repairs left`);
-      if (code === 'DEADLINE') draft.silent = true;
+      if (code === 'DEADLINE') draft.silent = !draft.queued.some(isOfWords);
       if (code === 'PLANNER_FAILED' || code === 'TOO_MANY_ROUNDS') draft.silent = false;
       if (code === 'TOO_MANY_ROUNDS') draft.enough = true;
       draft.calls += event.data.used?.llmCalls ?? 0;

@@ -42,7 +42,8 @@ const RUN: Record<RunEventType, string> = {
   RUN_CANCELLED: 'somebody ended the run',
   RUN_PAUSED: 'nothing new starts; what runs goes on',
   RUN_RESUMED: 'it goes on; or a plan that waited was accepted',
-  RUN_REOPENED: 'the end was taken back by a retry; the deadline counts anew',
+  WORDS_SAID: 'somebody said one more thing to the run; the planner is asked about it',
+  RUN_REOPENED: 'the end was taken back, by a retry or by something said to the run; the deadline counts anew',
   RUN_ANNOTATED: 'a note beside the history: of a person, a late result, or an evaluation',
 };
 const ATTEMPT: Record<AttemptEventType, string> = {

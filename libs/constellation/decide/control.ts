@@ -1,9 +1,20 @@
-import { type Actor, DEFAULTS, instantOf, LIMITS, type RunVerb, type TaskId, type VerbBody } from '#proto';
-import { ACCEPTED, type Answer, refuse } from '../values/index.js';
+import {
+  type Actor,
+  DEFAULTS,
+  instantOf,
+  LIMITS,
+  type RunEvent,
+  type RunVerb,
+  type SaidWords,
+  type TaskId,
+  type VerbBody,
+} from '#proto';
+import { ACCEPTED, type Answer, jsonBytes, refuse } from '../values/index.js';
 import { decideApproval, type WordBefore } from './approvals.js';
 import type { Circumstances } from '../schedule/index.js';
 import {
   type Approvers,
+  asksPlanner,
   authorOf,
   countText,
   doomOf,
@@ -28,7 +39,8 @@ import { listOfIds, positionOf } from '../plan/index.js';
 
 /** The verbs that are decided here: all but those that come with more than what is said. */
 type ControlVerb = Exclude<RunVerb, 'FORK' | 'PROPOSE'>;
-type Told<V extends ControlVerb> = { readonly verb: V } & Readonly<Omit<VerbBody<V>, 'id' | 'actor'>>;
+type Told<V extends ControlVerb> = { readonly verb: V } & Readonly<Omit<VerbBody<V>, 'id' | 'actor' | 'grant'>> &
+  (V extends 'SAY' ? Pick<SaidWords, 'delegated'> : unknown);
 
 /** What a person, or a program in a person's place, may tell a run to do. */
 export type Control = { [V in ControlVerb]: Told<V> }[ControlVerb];
@@ -45,6 +57,7 @@ const DECIDED: { readonly [V in ControlVerb]: Decide<V> } = {
   PAUSE: pause,
   RESUME: resume,
   RETRY: retry,
+  SAY: say,
   ANNOTATE: annotate,
   APPROVE: decideApproval,
   REJECT: decideApproval,
@@ -102,6 +115,13 @@ function acceptPlan(draft: RunDraft, by: Actor, { now, approvers }: Circumstance
   // Where nobody knows who else could be asked, whoever looks at a plan may accept it.
   const own = approvers === undefined ? undefined : notForAuthors(run, by, { approvers, what: 'its plan' });
   if (own !== undefined) return own;
+  if (run.editing !== null) {
+    const { editId } = run.editing;
+    return refuse(
+      'INVALID_STATE',
+      `the planner is asked about what was said (${editId}); look at the plan when it has answered`,
+    );
+  }
   const at = instantOf(now);
   const needed = neededOf(run);
   const before = planTally(run, approvers);
@@ -166,17 +186,86 @@ function retry(draft: RunDraft, { taskId }: Told<'RETRY'>, by: Actor, { now }: C
         const message = `nothing is left of the budget of the run (${lacking.join(', ')}); a fork of it has a new one`;
         return refuse('INVALID_STATE', `taskId: ${message}`);
       }
-      if (isTerminal(run)) {
-        const deadlineMs = run.request?.options.deadlineMs ?? DEFAULTS.runDeadlineMs;
-        draft.add({
-          type: 'RUN_REOPENED',
-          data: { by, reopenedAt: instantOf(now), deadlineAt: instantOf(now + deadlineMs) },
-        });
-      }
+      if (isTerminal(run)) draft.add(reopened(run, by, now));
       reopenTask(draft, index, { reason: 'operator', by, notBefore: instantOf(now) });
       return ACCEPTED;
     }
   }
+}
+
+/** A run that has ended goes on; its time counts anew. */
+function reopened({ request }: Run, by: Actor, now: number): RunEvent {
+  const deadlineMs = request?.options.deadlineMs ?? DEFAULTS.runDeadlineMs;
+  return {
+    type: 'RUN_REOPENED',
+    data: { by, reopenedAt: instantOf(now), deadlineAt: instantOf(now + deadlineMs) },
+  };
+}
+
+/** What somebody wants besides is for the planner to think about: nothing is changed, started or approved by saying it. */
+function say(draft: RunDraft, { text, delegated }: Told<'SAY'>, by: Actor, circumstances: Circumstances): Answer {
+  const { run } = draft;
+  const { now } = circumstances;
+  if (run.ending !== null) return refuse('INVALID_STATE', 'the run is about to end; say it when it has');
+  const unheard = whyUnheard(run, circumstances) ?? whyTooMuch(run, text);
+  if (unheard !== undefined) return unheard;
+  const detail = heardText(run, by, circumstances);
+  if (isTerminal(run)) draft.add(reopened(run, by, now));
+  const said = { number: run.words.length + 1, by, text, saidAt: instantOf(now) };
+  draft.add({ type: 'WORDS_SAID', data: { ...said, ...(delegated && { delegated }) } });
+  return { kind: 'accepted', detail };
+}
+
+/** The refusal where nobody would think about what is said, with what can be done in its place; undefined where somebody will. */
+function whyUnheard(run: Run, { planner, model }: Circumstances): Answer | undefined {
+  const { request, runId, noMoreRounds } = run;
+  const { planner: whose, rounds } = request?.options ?? {};
+  const instead = `change the plan yourself (orrery propose ${runId} -f <file>), or ask anew (orrery submit), also for a runbook`;
+  if (whose !== 'external') {
+    if (!planner) return refuse('NO_PLANNER', `what is said is read by a planner, and none is there; ${instead}`);
+    if (model === false || rounds === 0) {
+      const why = rounds === 0 ? 'options.rounds lets no model be asked in this run' : 'no model is configured for it';
+      return refuse('NO_PLANNER', `what is said is read by the model of the planner, and ${why}; ${instead}`);
+    }
+  }
+  if (asksPlanner(run)) return undefined;
+  const why = noMoreRounds ?? 'nothing is left of the budget of the run for it';
+  const fork = `a fork of the run begins to count anew (orrery fork ${runId} --at ${run.sequence})`;
+  return refuse('INVALID_STATE', `the planner of this run is not asked any more: ${why}; ${fork}`);
+}
+
+/** The refusal where all of it together would be more than a run keeps. */
+function whyTooMuch({ words }: Run, text: string): Answer | undefined {
+  if (words.length >= LIMITS.wordsMax) {
+    return refuse('INVALID_STATE', `${LIMITS.wordsMax} things were said to this run, the most that it takes`);
+  }
+  const bytes = jsonBytes([...words.map((said) => said.text), text]);
+  if (bytes <= LIMITS.wordsBytesMax) return undefined;
+  const message = `text: what was said to this run would have ${bytes} bytes; at most ${LIMITS.wordsBytesMax} are taken`;
+  return refuse('TOO_LARGE', message);
+}
+
+/** What follows from it, for whoever said it. */
+function heardText(run: Run, by: Actor, { approvers }: Circumstances): string {
+  const { requestedBy } = run.request ?? {};
+  const open = run.approvals.open.size + (run.waitsFor === null ? 0 : 1);
+  return [
+    whenAsked(run),
+    ...(requestedBy === undefined || sameActor(requestedBy, by)
+      ? []
+      : [`it is said in the name of ${by.id}, and ${requestedBy.id} asked for the run`]),
+    ...(open === 0 ? [] : [`it approves nothing of what waits for a person`]),
+    ...(authorOf(run, by) === undefined && approvers?.includes(by.id) === true
+      ? ['from now on somebody else approves what the run asks for']
+      : []),
+  ].join('; ');
+}
+
+function whenAsked(run: Run): string {
+  if (isTerminal(run)) return `the run was ${run.phase} and goes on: its planner is asked now`;
+  if (run.editing !== null) return `the planner is asked about it after round ${run.editing.editId}`;
+  if (run.phase === 'PAUSED' && run.waitsFor === null) return 'the run is paused: the planner is asked when it goes on';
+  return 'the planner is asked now';
 }
 
 /** Also of a run that has ended: what is to be known of it is often known afterwards. */

@@ -29,7 +29,7 @@ import { boundedAnswer } from './end-size.js';
 import type { RunDraft } from '../fold/index.js';
 import { answerOf } from './final-answer.js';
 import { ACCEPTED, type Answer, refuse, jsonBytes } from '../values/index.js';
-import { hasPlan, isTerminal, PLAN_WAITS, type Run, standingWords } from '../state/index.js';
+import { hasPlan, hasWords, isTerminal, PLAN_WAITS, type Run, standingWords } from '../state/index.js';
 
 /** A dead or slow planner stops a run for the length of one round at most. */
 export function enforceEditDeadline(draft: RunDraft, { now }: Circumstances): void {
@@ -42,9 +42,9 @@ export function enforceEditDeadline(draft: RunDraft, { now }: Circumstances): vo
   failWithoutPlan(draft, { note }, now);
 }
 
-/** What a run without any plan comes to when its first round is abandoned. */
+/** What a run without any plan comes to when its first round is abandoned; what was said meanwhile is one more try. */
 function failWithoutPlan(draft: RunDraft, { note, reason = 'plan_failed' }: NoPlan, now: number): void {
-  if (hasPlan(draft.run) || isTerminal(draft.run)) return;
+  if (hasPlan(draft.run) || isTerminal(draft.run) || hasWords(draft.run.queued)) return;
   beginToEnd(draft, { reason, by: null, note }, now);
 }
 
@@ -98,7 +98,8 @@ export function proposeEdits(draft: RunDraft, proposed: Proposed, circumstances:
   const { proposal } = proposed;
   const { run } = draft;
   if (run.phase === 'NONE') return refuse('NOT_FOUND', 'there is no such run');
-  if (isTerminal(run)) return refuse('INVALID_STATE', `the run is ${run.phase}; only a retry opens it again`);
+  if (isTerminal(run))
+    return refuse('INVALID_STATE', `the run is ${run.phase}; only a retry, or something said to it, opens it again`);
   if (run.ending !== null) return refuse('INVALID_STATE', 'the run is about to end');
   if (proposal.editId === null) return proposeUnasked(draft, proposed, circumstances);
   const { editing } = run;

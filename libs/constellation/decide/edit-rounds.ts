@@ -1,16 +1,21 @@
 import { instantOf, DEFAULTS, type EditTrigger, type RunEventData } from '#proto';
-import { asksPlanner, budgetOfRound, editPolicyOf, hasPlan, lockPolicyOf } from '../state/index.js';
+import { asksPlanner, budgetOfRound, editPolicyOf, hasPlan, hasWords, lockPolicyOf, type Run } from '../state/index.js';
 import type { Circumstances } from '../schedule/index.js';
 import type { RunDraft } from '../fold/index.js';
 
 /** Opens a round for all that has been queued meanwhile: one batch, one question (paper, algorithm 1 and section 6.5). */
 export function openEdit(draft: RunDraft, { now }: Circumstances): void {
   const { run } = draft;
-  if (run.queued.length === 0 || run.editing !== null || run.phase !== 'RUNNING' || run.ending !== null) return;
+  if (run.queued.length === 0 || run.editing !== null || !takesRounds(run) || run.ending !== null) return;
   // A planner that does not answer is not asked about a plan that has ended: the run ends without it.
   if (run.plannerSilent && run.counts.PENDING + run.counts.RUNNING === 0) return;
   if (!asksPlanner(run)) return;
   open(draft, run.queued, now);
+}
+
+/** Also a plan that waits for a person: what is said about it changes it before anybody accepts it. */
+function takesRounds({ phase, waitsFor, queued }: Run): boolean {
+  return phase === 'RUNNING' || (waitsFor === 'plan_approval' && hasWords(queued));
 }
 
 /** Opens a round for tasks that no device has taken for long; where one is open they are asked about after it. */

@@ -1,4 +1,4 @@
-import type { LineId, LineResult, TaskStatus } from '#proto';
+import type { LineId, LineResult, SaidWords, TaskStatus } from '#proto';
 import {
   type RequestOfRun,
   type PhaseOfRun,
@@ -9,6 +9,7 @@ import {
   type RunBasis,
   type Standing,
   type TaskState,
+  withAuthor,
 } from '../state/index.js';
 import { positionOf, targetOf } from '../plan/index.js';
 import type { Shape } from '../edits/index.js';
@@ -76,6 +77,14 @@ export function strand(draft: Draft, taskIds: readonly string[], since: string |
 export function forgetWaits(draft: Draft): void {
   for (const index of Array.from(draft.stranded))
     change(draft, draft.tasks.at(index).star.id, (task) => ({ ...task, deviceWait: null }));
+}
+
+/** The planner has to look at them, and be it one that let a deadline pass: somebody waits for it anew. */
+export function hear(draft: Draft, said: SaidWords): void {
+  draft.words = [...draft.words, said];
+  draft.authors = withAuthor(draft.authors, said.by, 'said');
+  draft.queued = [...draft.queued, { kind: 'words', number: said.number }];
+  draft.plannerSilent = false;
 }
 
 /** 1 for a task of an agent that is still to start. */

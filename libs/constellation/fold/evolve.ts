@@ -30,6 +30,7 @@ import {
   endsTheRun,
   findTask,
   hasPlan,
+  hasWords,
   NOTHING_ASKED,
   PLAN_WAITS,
   type Run,
@@ -43,6 +44,7 @@ import {
   draftOf,
   enter,
   forgetWaits,
+  hear,
   recordJudged,
   reopenLines,
   reshape,
@@ -170,6 +172,8 @@ function apply(draft: Draft, event: RunEvent): void {
       return enter(draft, { ...UNDERWAY, ending: draft.ending });
     case 'RUN_REOPENED':
       return enter(draft, { ...UNDERWAY, deadlineAt: event.data.deadlineAt });
+    case 'WORDS_SAID':
+      return hear(draft, event.data);
     case 'RUN_ANNOTATED':
       // Beside the history, never in it: nothing that is done depends on an annotation.
       return annotate(draft, event.data);
@@ -206,6 +210,7 @@ function fork(draft: Draft, data: RunEventData<'RUN_FORKED'>): void {
   draft.revision = data.revision;
   draft.queued = data.triggers;
   draft.blackboard = data.blackboard ?? [];
+  draft.words = data.words ?? [];
   draft.endOfPlanRevision = null;
   reshape(draft, shape, null);
 }
@@ -223,6 +228,8 @@ function modify(draft: Draft, data: RunEventData<'CONSTELLATION_MODIFIED'>): voi
   endRound(draft, data.used);
   draft.plannerSilent = false;
   if (state === undefined || state === 'CONTINUE') return;
+  // Whoever wants to end it has not heard what was said meanwhile: the planner is asked about that first.
+  if (hasWords(draft.queued)) return;
   const { proposedBy: by = null, answer = null } = data;
   if (state === 'FINISH') beginEnding(draft, { reason: 'finished', by, note: null }, answer);
   else beginEnding(draft, { reason: 'plan_failed', by, note: answer?.text ?? data.trace?.result ?? null }, answer);
@@ -299,7 +306,8 @@ function askedAbout(draft: Draft, taskId: TaskId): void {
 }
 
 function abandonedFor(draft: Draft, { code, message }: RunEventData<'EDIT_ABANDONED'>['reason']): void {
-  if (code === 'DEADLINE') draft.plannerSilent = true;
+  // What was said meanwhile is put to it all the same.
+  if (code === 'DEADLINE') draft.plannerSilent = !hasWords(draft.queued);
   if (code === 'PLANNER_FAILED' || code === 'TOO_MANY_ROUNDS') draft.plannerSilent = false;
   if (code === 'TOO_MANY_ROUNDS') draft.noMoreRounds = message;
 }

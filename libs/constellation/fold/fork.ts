@@ -70,12 +70,13 @@ export function forkedFrom({ run, by, requestId, now, approvals, judge }: ForkOr
     ...(run.waitsFor === null ? {} : { waitsFor: run.waitsFor }),
     authors: run.authors.map(({ actor }) => actor).filter((actor) => !sameActor(actor, by)),
     ...(run.blackboard.length === 0 ? {} : { blackboard: [...run.blackboard] }),
-    triggers: run.editing === null ? [...run.queued] : [...run.editing.triggers, ...run.queued].filter(isTask),
+    ...(run.words.length === 0 ? {} : { words: [...run.words] }),
+    triggers: run.editing === null ? [...run.queued] : [...run.editing.triggers, ...run.queued].filter(isCarried),
   };
 }
 
-function isTask({ kind }: EditTrigger): boolean {
-  return kind === 'task';
+function isCarried({ kind }: EditTrigger): boolean {
+  return kind === 'task' || kind === 'words';
 }
 
 function carried(task: TaskState, { runId }: Run, now: number): ForkedTask {

@@ -5,6 +5,7 @@ import {
   exceeded,
   findTask,
   hasPlan,
+  hasWords,
   plus,
   sameUsage,
   isTerminal,
@@ -100,9 +101,10 @@ function* openApprovals(run: Run): Generator<InvariantViolation> {
   }
 }
 
-/** A plan that waits for a person's word is there, and stands still: nobody is asked about it either. */
+/** A plan that waits for a person's word is there, and stands still: nobody is asked about it but because of what somebody said. */
 function* planApproval(run: Run): Generator<InvariantViolation> {
-  if (run.waitsFor === null || (hasPlan(run) && run.editing === null)) return;
+  const isAsked = run.editing !== null && !hasWords(run.editing.triggers);
+  if (run.waitsFor === null || (hasPlan(run) && !isAsked)) return;
   const message = `a plan waits for approval and the run is ${run.phase}${hasPlan(run) ? '' : ' without a plan'}`;
   yield { invariant: 'I6_APPROVAL', tasks: [], message };
 }

@@ -1,5 +1,5 @@
 import type { RunCommit, RunView } from '#proto';
-import { eventWords, type Showing } from '../views/index.js';
+import { conversationOf, eventWords, isTalk, itemText, type Showing } from '../views/index.js';
 import { limited } from './report-limits.js';
 import { cell } from './report-text.js';
 
@@ -25,6 +25,19 @@ export function timelineSection(run: Pick<RunView, 'requestedAt'>, commits: read
     ]),
   );
   return `## Timeline\n\n${limited(['#', 'Time', 'Event', 'What', 'Commit'], rows)}`;
+}
+
+/** Who asked, said and answered what, one after the other; nothing where nothing but the request was said. */
+export function conversationSection(commits: readonly RunCommit[]): string {
+  const items = conversationOf(commits);
+  if (!isTalk(items)) return '';
+  const rows = items.map((item) => [
+    String(item.sequence),
+    cell(item.at),
+    cell(itemText(item)),
+    item.text === '' ? '-' : cell(item.text, TEXT_CHARS_MAX),
+  ]);
+  return `## Conversation\n\n${limited(['#', 'At', 'Who', 'What'], rows)}`;
 }
 
 /** What people noted beside the history, however much of the timeline is left out. */

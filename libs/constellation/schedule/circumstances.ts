@@ -9,6 +9,8 @@ export interface Circumstances {
   readonly now: number;
   /** Somebody is there who makes plans. */
   readonly planner: boolean;
+  /** And has a model to ask; undefined: nobody knows. */
+  readonly model?: boolean | undefined;
   /** Persons who may approve, all of them; without it nobody knows, and whoever had a part in a run approves nothing in it. */
   readonly approvers?: Approvers;
   /** Words that were given for plans before; without it there are none. */

@@ -3,9 +3,13 @@ import type { Actor } from '#proto';
 /** Somebody who had a part in what a run does: what he approved of it, nobody else would have looked at. */
 export interface Author {
   readonly actor: Actor;
-  /** `parent`: in the run that this one was forked from. */
-  readonly part: 'requested' | 'edited' | 'forked' | 'parent';
+  /** `parent`: in the run that this one was forked from. `said`: his words are what its planner was asked about. */
+  readonly part: 'requested' | 'edited' | 'forked' | 'parent' | 'said';
 }
+
+/** A run is somebody's own who asked for it, or shaped it himself; who said something to it, or had a part in its parent, owns nothing. */
+export const isOwner = (author: Author | undefined): boolean =>
+  author !== undefined && author.part !== 'parent' && author.part !== 'said';
 
 export const sameActor = (one: Actor, other: Actor): boolean => one.kind === other.kind && one.id === other.id;
 
@@ -24,6 +28,7 @@ const PARTS: Readonly<Record<Author['part'], string>> = {
   edited: 'changed the plan of this run',
   forked: 'forked this run',
   parent: 'had a part in the run that this one was forked from',
+  said: 'said what this run is to do',
 };
 
 /** `anna requested this run`. */

@@ -11,6 +11,7 @@ import {
   GENESIS_HASH,
   type Instant,
   type RunNote,
+  type SaidWords,
   type LockPolicy,
   NO_USAGE,
   type PlanSource,
@@ -117,6 +118,8 @@ export interface RunBasis {
   readonly noMoreRounds: string | null;
   /** Annotations, too, of people, in order; a fork begins without them. */
   readonly notes: readonly RunNote[];
+  /** What people have said to it besides what was asked, in order; a fork goes on with that of its parent. */
+  readonly words: readonly SaidWords[];
   /** Verbs that were decided, by id: asked again, they are answered again and append nothing. */
   readonly verbs: ReadonlyMap<string, { readonly sequence: number; readonly rejected: boolean }>;
   /** Last event, last commit and its hash: what the next commit goes on from. */
@@ -252,6 +255,7 @@ export function emptyRun(runId: RunId): Run {
     plannerSilent: false,
     noMoreRounds: null,
     notes: [],
+    words: [],
     verbs: new Map(),
     sequence: 0,
     number: 0,
@@ -271,6 +275,11 @@ export function isTerminal({ phase }: Pick<Run, 'phase'>): boolean {
 /** The first plan is made: also when it turned out to be empty. */
 export function hasPlan({ revision }: Pick<Run, 'revision'>): boolean {
   return revision > 0;
+}
+
+/** Somebody has said something that the planner is asked about. */
+export function hasWords(triggers: readonly EditTrigger[]): boolean {
+  return triggers.some(({ kind }) => kind === 'words');
 }
 
 export function findTask(run: Pick<Run, 'graph' | 'tasks'>, taskId: TaskId): TaskState | undefined {

@@ -276,12 +276,19 @@ export class Story {
   #fleet: FleetView = TWO_DEVICES;
   #now = T0;
   #planner = true;
+  #model: boolean | undefined;
   #approvers: readonly string[] | undefined;
   #standing: StandingApprovals | undefined;
 
   /** Nobody is there who makes plans. */
   withoutPlanner(): this {
     this.#planner = false;
+    return this;
+  }
+
+  /** Somebody plans, and has no model to ask. */
+  withoutModel(): this {
+    this.#model = false;
     return this;
   }
 
@@ -323,6 +330,7 @@ export class Story {
       fleet: this.#fleet,
       now: this.#now,
       planner: this.#planner,
+      model: this.#model,
       approvers: this.#approvers,
       standing: this.#standing,
     });
@@ -397,6 +405,8 @@ export function tell(event: RunEvent): string {
       return `${type} ${data.ask.kind} ${tellAsk(data.ask.approvalId)}`;
     case 'APPROVAL_GIVEN':
       return `${type} ${tellAsk(data.approvalId)}${data.command === undefined ? '' : ' edited'} by ${data.by.id}`;
+    case 'WORDS_SAID':
+      return `${type} ${data.number} by ${data.by.id}`;
     case 'PLAN_ACCEPTED':
       return `${type} revision ${data.revision} by ${data.by.id}`;
     case 'APPROVAL_DECIDED': {
@@ -418,5 +428,6 @@ function tellAsk(approvalId: string): string {
 
 function tellTrigger(trigger: RunEventData<'EDIT_OPENED'>['triggers'][number]): string {
   if (trigger.kind === 'device') return `no-device-for-${trigger.taskId}`;
+  if (trigger.kind === 'words') return `words.${trigger.number}`;
   return trigger.kind === 'task' ? `${trigger.taskId}.${trigger.attempt}` : trigger.kind;
 }

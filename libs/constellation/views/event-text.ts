@@ -206,6 +206,8 @@ function triggerText(trigger: EditTrigger): string {
       return `no device for ${trigger.taskId}`;
     case 'end-of-plan':
       return 'the end of the plan';
+    case 'words':
+      return `what was said (${trigger.number})`;
   }
 }
 

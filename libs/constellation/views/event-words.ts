@@ -84,6 +84,8 @@ const WORDS: Words = {
     return `by ${data.by.id}${wordsText(data)}${before}`;
   },
   RUN_REOPENED: ({ by, deadlineAt }, { moment }) => `by ${by.id}, until ${moment(deadlineAt)}`,
+  WORDS_SAID: ({ number, by, text, delegated }, { brief }) =>
+    `${number} by ${by.id}${delegated === true ? ', through a program' : ''}: ${brief(text)}`,
   RUN_ANNOTATED: (data) => {
     if (data.kind === 'late_result') return `${data.taskId}: ${data.text}`;
     if (data.kind === 'note') return `note ${noteText(data)}`;

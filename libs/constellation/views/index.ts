@@ -1,5 +1,6 @@
 /** What others are shown of a run: as a document, as words, as figures. Reads the state, never changes it. */
 export * from './attempt-story.js';
+export * from './conversation.js';
 export * from './diff.js';
 export * from './event-text.js';
 export * from './event-words.js';

@@ -142,6 +142,7 @@ class Measures {
       case 'TASK_STOP_REQUESTED':
       case 'RUN_ANNOTATED':
       case 'TASKS_WAITING':
+      case 'WORDS_SAID':
       // Whoever is asked waits until it is decided, however many words that takes.
       case 'APPROVAL_GIVEN':
       case 'PLAN_ACCEPTED':

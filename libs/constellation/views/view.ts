@@ -31,6 +31,7 @@ import {
   type TaskState,
 } from '../state/index.js';
 import { isHeld } from '../decide/index.js';
+import { triggersText } from './event-text.js';
 import { dueWaits, waitText } from '../schedule/index.js';
 import { recoveriesOf } from '../edits/index.js';
 import { listOfIds } from '../plan/index.js';
@@ -121,6 +122,7 @@ export function waitingFor(run: Run, now?: number): WaitingFor | null {
   if (isTerminal(run) || run.phase === 'NONE') return null;
   if (run.approvals.open.size > 0) return waitingForPersons(run);
   if (run.running.size > 0) return waitingForBudget(run) ?? waitingForTasks(run);
+  if (run.waitsFor !== null && run.editing !== null) return waitingForPlanner(run.editing);
   if (run.phase === 'PAUSED') {
     const reason = run.waitsFor === null ? 'paused' : 'approval';
     const detail = run.waitsFor === null ? run.reason : `approval of the plan${planProgress(run)}`;
@@ -201,10 +203,7 @@ function dueOf(run: Run): (string | null)[] {
 }
 
 function waitingForPlanner({ editId, mode, triggers, deadlineAt }: Editing): WaitingFor {
-  const about = triggers.map((trigger) => {
-    if (trigger.kind === 'task') return trigger.taskId;
-    return trigger.kind === 'goal' ? 'the goal' : 'the end of the plan';
-  });
+  const about = triggers.map((trigger) => (trigger.kind === 'task' ? trigger.taskId : triggersText([trigger])));
   const what = mode === 'creation' ? 'a plan' : `an edit about ${listOfIds(about)}`;
   return { reason: 'planner', detail: `${what} (round ${editId})`, wokenBy: 'proposal', wakesAt: deadlineAt };
 }

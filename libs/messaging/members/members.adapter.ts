@@ -16,6 +16,8 @@ export interface MembersOptions {
   readonly clock: Clock;
   /** Running tasks per device of this replica's own runs; asked at every heartbeat. */
   readonly running?: () => Record<string, number>;
+  /** Whether this replica of the planner has a model to ask. */
+  readonly model?: boolean;
   /** The partitions this replica serves from now on; called whenever they change. */
   readonly changed: (partitions: ReadonlySet<number>) => void;
   /** What all living members of all services said last, this one included; called after every heartbeat. */
@@ -95,12 +97,13 @@ export class Members {
   }
 
   async #renew(): Promise<void> {
-    const { service, instance, clock, running } = this.#options;
+    const { service, instance, clock, running, model } = this.#options;
     const member: Member = {
       service,
       instance,
       partitions: [...this.#owned],
       running: running?.() ?? {},
+      ...(model !== undefined && { model }),
       at: new Date(clock.now()).toISOString(),
     };
     const bucket = await this.#bucket();

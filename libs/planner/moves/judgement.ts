@@ -1,5 +1,5 @@
 import type { EditPolicy, EditTrigger, PlannerState } from '#proto';
-import { editPolicyOf, findTask, type Run, targetOf, type TaskState } from '#libs/constellation';
+import { editPolicyOf, findTask, hasWords, type Run, targetOf, type TaskState } from '#libs/constellation';
 
 export type Judgement =
   /** Somebody has to think about it. */
@@ -17,7 +17,7 @@ export interface JudgeKnown {
 /**
  * Whether an editing round needs judgement. A model is asked about failures, about results that it wanted to see, and for the
  * last word on a plan of its own; about nothing else, unless the edit policy is `every-result`, under which every completion is
- * put to it (paper section 5.1, algorithm 1). What a task needs of others comes along its lines, which the core has checked: an
+ * put to it (paper section 5.1, algorithm 1), and about what people say to the run. What a task needs of others comes along its lines, which the core has checked: an
  * ordinary result asks for no change of the plan.
  */
 export function judgementOf(run: Run, triggers: readonly EditTrigger[], { model, reviewed }: JudgeKnown): Judgement {
@@ -27,8 +27,10 @@ export function judgementOf(run: Run, triggers: readonly EditTrigger[], { model,
   const policy = editPolicyOf(run);
   const open =
     told.find((task) => wantsJudgement(task, policy) || leavesDoubt(run, task)) ?? withoutDevice(run, triggers);
-  if (model && open !== undefined) return { needed: true };
+  const isSaid = hasWords(triggers);
+  if (model && (open !== undefined || isSaid)) return { needed: true };
   if (!isAtEnd(run)) {
+    if (isSaid) return rule('CONTINUE', 'no model is configured that could read what was said');
     if (open === undefined) return rule('CONTINUE', 'the results asked for nothing but what is planned');
     return rule('CONTINUE', `no model is configured that could judge task "${open.star.id}"`);
   }

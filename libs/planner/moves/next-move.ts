@@ -10,7 +10,7 @@
 //     |                                                |
 //     +--> FAIL <--------------------------------------+ FAIL, deadline, budget, nobody can plan, or may any more
 //
-// A person's retry takes FINISH and FAIL back to CONTINUE.
+// A person's retry, or something said to the run, takes FINISH and FAIL back to CONTINUE.
 import {
   DEFAULTS,
   type EditId,
@@ -20,7 +20,7 @@ import {
   type Proposal,
   type RoundPlanned,
 } from '#proto';
-import { isTerminal, type Editing, type Run, hasPlan } from '#libs/constellation';
+import { isTerminal, type Editing, type Run, hasPlan, hasWords } from '#libs/constellation';
 import { judgementOf } from './judgement.js';
 import type { ProposedPlan } from './plan-creation.js';
 import { type PlanState, type PlanTry, roundsAsked, tryOf } from './plan-state.js';
@@ -168,6 +168,8 @@ function create(round: Round): Move {
     const name = said?.runbook?.name ?? '';
     return giveUp(round, 'RUNBOOK_REFUSED', `the runbook "${name}" cannot be used: ${firstOf(editing)}`);
   }
+  // A runbook is for the goal alone, and knows nothing of what was said since.
+  if (hasWords(editing.triggers) && round.options.model) return ask(round);
   return { kind: 'runbook', mode: 'creation', try: number, otherwise: askOrGiveUp(round) };
 }
 

@@ -22,6 +22,8 @@ export const PLANNER_TOKENS = {
   /** Beside a run that has ended: enough to see what there is nothing of. */
   profilesOfEnded: 1_500,
   plan: DEFAULTS.planTokens,
+  /** Of what was said besides the request; what is asked about now comes first. */
+  conversation: 6_000,
   /** Of the plan that an example is made of, beside what came of it. */
   experience: 4_000,
   outcomes: 4_000,
@@ -43,10 +45,12 @@ export function requestText(goal: string | null, { fence }: Telling): string {
 export function triggersPart(triggers: readonly EditTrigger[]): string {
   const idsOf = (kind: 'task' | 'device'): string[] =>
     triggers.flatMap((trigger) => (trigger.kind === kind ? [trigger.taskId] : []));
+  const said = triggers.flatMap((trigger) => (trigger.kind === 'words' ? [`w${trigger.number}`] : []));
   const [ids, stranded] = [idsOf('task'), idsOf('device')];
   const shown = (all: readonly string[]): string =>
     `${all.slice(0, TRIGGERS_MAX).join(', ')}${all.length > TRIGGERS_MAX ? ` and ${all.length - TRIGGERS_MAX} more` : ''}`;
   return [
+    ...(said.length === 0 ? [] : [`- Somebody has said something: ${said.join(', ')} in the conversation.`]),
     ...(triggers.some(({ kind }) => kind === 'goal') ? ['- The request came in.'] : []),
     ...(ids.length === 0
       ? []

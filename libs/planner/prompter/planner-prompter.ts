@@ -26,6 +26,7 @@ import {
   triggersPart,
   violationsPart,
 } from './parts.js';
+import { conversationText } from './conversation-text.js';
 import { profilesText } from './profiles-text.js';
 import { runSummaryText } from './summary.js';
 import { constellationToolsText, planFieldsText } from './tools-text.js';
@@ -64,6 +65,7 @@ export class PlannerPrompter {
     const learnt = learntText(view.learnt, telling);
     const user = {
       request: telling.fence.around('request', view.goal),
+      conversation: conversationText(view, telling),
       metadata: fencedText('metadata of the request', view.metadata, {
         ...telling,
         tokensMax: PLANNER_TOKENS.metadata,
@@ -83,6 +85,7 @@ export class PlannerPrompter {
     const learnt = learntText(view.learnt, telling);
     const user = {
       request: requestText(view.goal, telling),
+      conversation: conversationText(view, telling),
       triggers: triggersPart(view.triggers),
       scope: scopeText(view.run.scope, telling),
       constellation: runSummaryText(view.run, view.triggers, { ...telling, tokens: PLANNER_TOKENS.plan }),

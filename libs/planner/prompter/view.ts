@@ -1,6 +1,7 @@
 import type {
   AgentProfile,
   Budget,
+  ConversationItem,
   Demonstration,
   EditTrigger,
   EditViolation,
@@ -19,6 +20,9 @@ interface Fenced {
 /** What the model is told to make a first plan of. */
 export interface CreationView extends Fenced {
   readonly goal: string;
+  /** What was said so far, in order, and which words of it nobody has thought about yet. */
+  readonly conversation?: readonly ConversationItem[] | undefined;
+  readonly triggers?: readonly EditTrigger[] | undefined;
   readonly profiles: readonly AgentProfile[];
   /** Reviewed plans that there are. */
   readonly runbooks?: readonly Pick<RunbookInfo, 'name' | 'description' | 'parameters'>[] | undefined;
@@ -37,6 +41,8 @@ export interface EditingBriefing extends Fenced {
   /** Null for a request that was a constellation. */
   readonly goal: string | null;
   readonly run: Run;
+  /** What was said so far, in order. */
+  readonly conversation?: readonly ConversationItem[] | undefined;
   readonly triggers: readonly EditTrigger[];
   readonly profiles: readonly AgentProfile[];
   /** Why the last try of this round was refused. */

@@ -1,13 +1,15 @@
 import {
   completeText,
   counted,
+  isTalk,
+  itemText,
   noteText,
   subtasksText,
   triggersText,
   UNDECIDED,
   violationText,
 } from '#libs/constellation';
-import { labelsText, type RunNote, type RunView } from '#proto';
+import { type ConversationItem, labelsText, type RunNote, type RunView } from '#proto';
 import {
   cleanLine,
   clipToWidth,
@@ -27,6 +29,7 @@ import { wokenText, wordsToGoOn } from './wait-text.js';
 
 const RESULT_CHARS_MAX = 60;
 const HELD_CHARS_MAX = 200;
+const SAYING_CHARS_MIN = 160;
 /** Of a long one the start says what the run is; the rest is in the record of the run. */
 const GOAL_CHARS_MAX = 500;
 /** Lines of a drawing when nobody knows how high the screen is. */
@@ -84,11 +87,20 @@ export function runText(view: RunView, screen: Screen): string {
     tasksTable(view, screen),
   ];
   if (view.lines.length > 0) parts.push(linesTable(view, screen));
+  if (view.conversation !== undefined && isTalk(view.conversation)) {
+    parts.push(['Conversation:', ...view.conversation.map((item) => sayingLine(item, screen))].join('\n'));
+  }
   const answer = finalAnswerText(view, screen);
   if (answer.length > 0) parts.push(answer.join('\n'));
   if (view.evaluation) parts.push(evaluationText(view.evaluation));
   if (view.notes) parts.push(['Notes:', ...view.notes.map(noteLine)].join('\n'));
   return parts.join('\n\n');
+}
+
+/** On one line, as far as it goes: the whole stands in the JSON. Whoever spoke may have put in anything. */
+function sayingLine(item: ConversationItem, { columns }: Screen): string {
+  const line = `${momentText(item.at)} ${itemText(item)}${item.text === '' ? '' : `: ${item.text}`}`;
+  return `  ${clipToWidth(cleanLine(line), Math.max(SAYING_CHARS_MIN, 2 * columns))}`;
 }
 
 /** Its author may have put in anything. */

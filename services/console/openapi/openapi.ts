@@ -17,6 +17,7 @@ import {
   RunStatus,
   RunSummary,
   RunView,
+  RunConversation,
   VERB_FIELDS,
   VERB_PATHS,
   VerbAnswer,
@@ -42,6 +43,7 @@ const SCHEMAS = {
   ContentWord,
   ContentRevocation,
   ApprovedContent,
+  RunConversation,
   ContentRevoked: QUERIES.registry['content-revoke'].answer,
   Attention: QUERIES.logging.attention.answer,
   AttentionWord,
@@ -53,10 +55,11 @@ const SCHEMAS = {
 
 /** What is said in the bodies of verbs, by the names they have here; the same name is the same body. */
 function verbBodies(): Record<string, z.ZodType> {
-  const bodies = VERB_PATHS.flatMap(({ verb, body: described }): [string, z.ZodType][] => {
+  const bodies = VERB_PATHS.flatMap(({ verb, body: described, without = [] }): [string, z.ZodType][] => {
     const { shape } = VERB_FIELDS[verb];
     const whole = described?.field === undefined ? undefined : (shape as Record<string, z.ZodType>)[described.field];
-    return described === undefined ? [] : [[described.name, whole ?? VERB_FIELDS[verb]]];
+    const said = Object.entries(shape).filter(([field]) => !without.includes(field));
+    return described === undefined ? [] : [[described.name, whole ?? z.strictObject(Object.fromEntries(said))]];
   });
   return Object.fromEntries(bodies.toReversed());
 }
@@ -82,6 +85,13 @@ export function openApi(): Record<string, unknown> {
         ),
       },
       '/v1/runs/{id}': { get: operation('One run', { '200': answer('RunView'), ...refusals(404) }, [RUN_ID]) },
+      '/v1/runs/{id}/conversation': {
+        get: operation(
+          'What was asked, said, answered and planned in a run, in order; of a long one the last of it',
+          { '200': answer('RunConversation'), ...refusals(404) },
+          [RUN_ID],
+        ),
+      },
       '/v1/runs/{id}/report.md': {
         get: operation('The report of a run', { '200': text('text/markdown'), ...refusals(404, 413) }, [RUN_ID]),
       },

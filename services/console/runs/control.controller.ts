@@ -64,8 +64,13 @@ export class ControlController {
 }
 
 /** The fields that a body says. */
-function saidIn(given: unknown, { verb, body }: VerbPath): object {
+function saidIn(given: unknown, { verb, body, without = [] }: VerbPath): object {
   const said = body?.required === true ? jsonObject(given) : optionalJsonObject(given);
+  const unsaid = without.find((field) => field in said);
+  if (unsaid !== undefined) {
+    const issue = { path: unsaid, message: 'unknown field' };
+    throw new RefusedError({ code: 'INVALID_REQUEST', message: `${unsaid}: unknown field`, issues: [issue] });
+  }
   if (body !== undefined) return body.field === undefined ? said : { [body.field]: said };
   const [path] = Object.keys(said);
   if (path === undefined) return said;

@@ -71,7 +71,7 @@ it('names the next page of a list as the next address, with all that was said fo
   const link = async (url: string, said: Record<string, unknown>): Promise<unknown> => {
     const headers: Record<string, unknown> = {};
     const response = { setHeader: (name: string, value: unknown) => void (headers[name] = value) };
-    const controller = new RunsController(theList().verbs, {} as never);
+    const controller = new RunsController(theList().verbs, {} as never, {} as never);
     await controller.list({ ...CALLER, url } as CalledRequest, said, response as unknown as ServerResponse);
     return headers['Link'];
   };

@@ -1,18 +1,26 @@
 import { Controller, Get, Header, Headers, Inject, Param, Query, Req, Res } from '@nestjs/common';
+import type { NatsConnection } from '@nats-io/transport-node';
 import type { ServerResponse } from 'node:http';
-import { QUERIES, RunId, type RunSummary, type RunView } from '#proto';
+import { NATS } from '#libs/platform';
+import { QUERIES, RunId, type RunConversation, type RunSummary, type RunView } from '#proto';
 import { callerOf, type CalledRequest, listIn, Needs, numberIn, type SaidInAddress, valid } from '../http/index.js';
-import { RunEvents } from '../streams/index.js';
+import { RunEvents, storedConversation } from '../streams/index.js';
 import { RunVerbs } from './run-verbs.client.js';
 
 @Controller('v1/runs')
 export class RunsController {
   readonly #verbs: RunVerbs;
   readonly #events: RunEvents;
+  readonly #nc: NatsConnection;
 
-  constructor(@Inject(RunVerbs) verbs: RunVerbs, @Inject(RunEvents) events: RunEvents) {
+  constructor(
+    @Inject(RunVerbs) verbs: RunVerbs,
+    @Inject(RunEvents) events: RunEvents,
+    @Inject(NATS) nc: NatsConnection,
+  ) {
     this.#verbs = verbs;
     this.#events = events;
+    this.#nc = nc;
   }
 
   @Get()
@@ -36,6 +44,13 @@ export class RunsController {
   @Needs('logging.run')
   async show(@Req() request: CalledRequest, @Param('id') id: string): Promise<RunView> {
     return (await this.#verbs.ask('run', { runId: valid(RunId, id) }, callerOf(request))).run;
+  }
+
+  @Get(':id/conversation')
+  @Needs('logging.run')
+  async conversation(@Param('id') id: string): Promise<RunConversation> {
+    const runId = valid(RunId, id);
+    return { runId, conversation: await storedConversation(this.#nc, runId) };
   }
 
   @Get(':id/report.md')

@@ -1,8 +1,21 @@
 import type { NatsConnection } from '@nats-io/transport-node';
-import { emptyRun, evolveCommit, type Run } from '#libs/constellation';
+import { conversationOf, emptyRun, evolveCommit, type Run } from '#libs/constellation';
 import { readStored } from '#libs/event-log';
-import { parseJson, RunCommit, subjects, type RunId } from '#proto';
+import { LIMITS, parseJson, RunCommit, subjects, type ConversationItem, type RunId } from '#proto';
 import { RefusedError } from '../http/index.js';
+
+/** What was said in a run so far, the last of it. Throws RefusedError when there is no run. */
+export async function storedConversation(nc: NatsConnection, runId: RunId): Promise<ConversationItem[]> {
+  let items: ConversationItem[] = [];
+  let isThere = false;
+  for await (const { data } of readStored(nc, 'RUNS', subjects.run(runId))) {
+    isThere = true;
+    const more = conversationOf([RunCommit.parse(parseJson(data))]);
+    items = [...items, ...more].slice(-LIMITS.conversationMax);
+  }
+  if (!isThere) throw new RefusedError({ code: 'NOT_FOUND', message: `There is no run ${runId}.` });
+  return items;
+}
 
 /** A run as RUNS has it by now. Throws RefusedError when it has none. */
 export async function storedRun(nc: NatsConnection, runId: RunId): Promise<Run> {

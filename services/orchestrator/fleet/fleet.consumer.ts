@@ -18,6 +18,7 @@ export class FleetViewConsumer {
   readonly #agents = new KnownAgents();
   readonly #stopped = new AbortController();
   #hasPlanner = false;
+  #hasModel: boolean | undefined;
 
   constructor(nc: NatsConnection, parts: { fleet: Fleet; clock: Clock; logger: Logger; instance: string }) {
     this.#nc = nc;
@@ -49,9 +50,17 @@ export class FleetViewConsumer {
     return this.#hasPlanner;
   }
 
+  /** Whether some planner has a model to ask; undefined: none says so, and not all say that they have none. */
+  get hasModel(): boolean | undefined {
+    return this.#hasModel;
+  }
+
   /** `members`: of all services. */
   members(members: readonly Member[]): void {
-    this.#hasPlanner = members.some(({ service }) => service === PLANNER);
+    const planners = members.filter(({ service }) => service === PLANNER);
+    this.#hasPlanner = planners.length > 0;
+    const hasNone = planners.length > 0 && planners.every(({ model }) => model === false);
+    this.#hasModel = planners.some(({ model }) => model === true) || (hasNone ? false : undefined);
     this.#fleet.agents(this.#agents.see(agentsOf(members), performance.now()));
     const running = new Map<string, number>();
     for (const member of members) {

@@ -81,12 +81,12 @@ export class VerbsHandler {
     const proven: Proven = { cause: { kind: 'verb', id, proof }, bytes: 2 * payload.length };
     if (verb === 'FORK')
       return this.#once({ runId, by, id }, () => this.#fork(runId, parsed.value as VerbBody<'FORK'>, by, proven));
-    const whose = verb === 'PROPOSE' ? this.#proposerOf(runId, parsed.value as VerbBody<'PROPOSE'>, by) : known;
+    const { grant } = parsed.value as Granted;
+    const whose = grant === undefined ? known : this.#giverOf(runId, parsed.value as Granted, by);
     if (!whose.ok) return { answer: 'rejected', reason: whose.refusal, sequence: 0 };
     const action = actionOf(verb, parsed.value);
     // With a grant a program says it in the name of whoever gave it, who has to be allowed to say it himself, now.
-    const isOwn = verb !== 'PROPOSE' || (parsed.value as VerbBody<'PROPOSE'>).grant === undefined;
-    const roles = isOwn ? own : (this.#parts.actors.directory.get(whose.actor.id)?.roles ?? []);
+    const roles = grant === undefined ? own : (this.#parts.actors.directory.get(whose.actor.id)?.roles ?? []);
     const input = { kind: 'verb', id, by: whose.actor, action, roles } as const;
     return this.#once({ runId, by, id }, () => this.#decide(runId, input, proven));
   }
@@ -118,10 +118,10 @@ export class VerbsHandler {
   }
 
   /**
-   * With a grant an edit is whose who gave it. It counts in no other hands than those of the one program that serves whoever
+   * With a grant an edit, or what is said, is whose who gave it. It counts in no other hands than those of the one program that serves whoever
    * holds one, and of who gave it.
    */
-  #proposerOf(runId: RunId, { grant, actor }: VerbBody<'PROPOSE'>, sender: Actor): ActorAnswer {
+  #giverOf(runId: RunId, { grant, actor }: Granted, sender: Actor): ActorAnswer {
     if (grant === undefined) return { ok: true, actor: sender };
     // One's own grant says that a program wrote it, with one's own key: `orrery mcp serve`.
     if (grant.key === actor.key || (sender.kind === PLANNER.kind && sender.id === PLANNER.id)) {
@@ -201,6 +201,9 @@ export class VerbsHandler {
   }
 }
 
+/** What may come with a grant. */
+type Granted = VerbBody<'PROPOSE'> | VerbBody<'SAY'>;
+
 /** A proven verb as it will stand in the commit, with its proof: twice what was sent, at the most. */
 type Proven = Pick<Waiting, 'cause' | 'bytes'>;
 
@@ -232,14 +235,16 @@ function answerOf(settled: Exclude<Settled, { kind: 'retry' }>): VerbAnswer {
   }
 }
 
-/** What the core is told of it: the fields as they came, but for the grant of an edit, of which only that there is one. */
+/** What the core is told of it: the fields as they came, but for a grant, of which only that there is one. */
 function actionOf(verb: Exclude<RunVerb, 'FORK'>, body: VerbBody<RunVerb>): Extract<Input, { kind: 'verb' }>['action'] {
   if (verb === 'PROPOSE') {
     const { proposal, grant } = body as VerbBody<'PROPOSE'>;
     return { verb, proposal, delegated: grant !== undefined };
   }
   const { id: _id, actor: _actor, ...said } = body;
-  return { verb, ...said } as Control;
+  if (verb !== 'SAY') return { verb, ...said } as Control;
+  const { text, grant } = body as VerbBody<'SAY'>;
+  return { verb, text, ...(grant !== undefined && { delegated: true }) };
 }
 
 function rejected(code: Refusal['code'], message: string): VerbAnswer {

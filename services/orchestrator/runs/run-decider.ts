@@ -22,6 +22,8 @@ export interface DeciderParts {
   readonly logger: Logger;
   /** Somebody is there who makes plans. */
   readonly planner: () => boolean;
+  /** And has a model to ask; without it nobody knows. */
+  readonly model?: () => boolean | undefined;
   /** Ids of the persons who may approve; without it nobody knows. */
   readonly approvers?: () => readonly string[] | undefined;
   /** Words for the content of plans with this hash that count now. */
@@ -88,11 +90,12 @@ export class RunDecider {
   #circumstances(run: Run, now: number): Circumstances {
     const { runId } = run;
     const reserved = (deviceId: DeviceId) => this.#starved.reserved(runId, deviceId, priorityOf(run));
-    const { fleet, planner, approvers, standing } = this.#parts;
+    const { fleet, planner, model, approvers, standing } = this.#parts;
     return {
       fleet: fleet.viewOf(runId, { now, reserved }),
       now,
       planner: planner(),
+      model: model?.(),
       approvers: approvers?.(),
       standing: standing && ((content) => standing(hashCommit(content), now)),
     };

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { RunCommit, RunId } from '#proto';
-import { evolveCommit, foldRun, jsonBytes, type Run } from '#libs/constellation';
+import { LIMITS, type ConversationItem, type RunCommit, type RunId } from '#proto';
+import { conversationOf, evolveCommit, foldRun, jsonBytes, type Run } from '#libs/constellation';
 import { NO_COMMITS, readOn, type RunLog, type Stored } from '#libs/event-log';
 
 /** A run as far as it was read: facts, which do not change. What comes later is read on from them. */
@@ -8,6 +8,8 @@ export interface ReadRun {
   readonly run: Run;
   /** The commit with which the last round was opened; null when none was. */
   readonly opening: RunCommit | null;
+  /** What was said in it, the last of it. */
+  readonly conversation: readonly ConversationItem[];
   /** The last commit that was read. */
   readonly last: Stored<RunCommit>;
   /** Of all commits, as JSON: about what the run takes in memory. */
@@ -70,6 +72,7 @@ function followed(read: ReadRun | null, stored: readonly Stored<RunCommit>[]): R
   return {
     run,
     opening: added.findLast(opensRound) ?? read?.opening ?? null,
+    conversation: [...(read?.conversation ?? []), ...conversationOf(added)].slice(-LIMITS.conversationMax),
     last,
     bytes: added.reduce((sum, commit) => sum + jsonBytes(commit), read?.bytes ?? 0),
   };

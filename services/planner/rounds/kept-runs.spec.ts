@@ -11,7 +11,7 @@ function keptOf(bytes: number): KeptRun {
   const commit = { runId: 'r', commit: 'c', number: 1, at: '', by: { service: '', instance: '' }, causes: [] };
   const last = { commit: { ...commit, prevHash: GENESIS_HASH, hash: GENESIS_HASH, events: [] }, sequence: 1 };
   return {
-    read: { run: emptyRun('r'), opening: null, last, bytes: Math.ceil(bytes / 2) },
+    read: { run: emptyRun('r'), opening: null, conversation: [], last, bytes: Math.ceil(bytes / 2) },
     plan: { state: { state: NO_PLAN, commits: [], bytes: Math.floor(bytes / 2) }, end: NO_COMMITS },
   };
 }

@@ -308,6 +308,7 @@ export class RoundHandler {
         order,
         editing,
         run: stillOpen,
+        conversation: () => followed.read?.conversation ?? [],
         look: async () => void (await followed.look()),
         signal: unwanted.signal,
         budget: budgetOf(opening === null ? [] : [opening], order.editId),

@@ -4,6 +4,7 @@ import {
   EditingReply,
   LIMITS,
   type Budget,
+  type ConversationItem,
   type EditViolation,
   type Experience,
   type Json,
@@ -55,6 +56,8 @@ export interface RoundQuestion {
   readonly editing: Editing;
   /** The run as far as it is known now; undefined when the round is over. */
   readonly run: () => Run | undefined;
+  /** What was said in it so far. */
+  readonly conversation: () => readonly ConversationItem[];
   /** Reads on: after it, `run` is the run as it is stored. */
   readonly look: () => Promise<void>;
   /** Aborted when nobody wants the reply any more. */
@@ -164,11 +167,11 @@ export class Thinking {
     const { prompter, fleet, runbooks } = this.#parts;
     const tried = last?.reply ?? question.tried ?? undefined;
     const violations = last === null ? question.violations : last.problems.map(asViolation);
-    const common = { fenceBoundary, profiles: fleet.profiles, learnt, tried, budgetLeft: left(budget, used, calls) };
+    const said = { conversation: question.conversation(), triggers: editing.triggers };
+    const budgetLeft = left(budget, used, calls);
+    const common = { fenceBoundary, profiles: fleet.profiles, learnt, tried, budgetLeft, ...said };
     const { goal = null, metadata } = run.request ?? {};
-    if (editing.mode === 'editing') {
-      return prompter.editing({ ...common, goal, run, triggers: editing.triggers, violations });
-    }
+    if (editing.mode === 'editing') return prompter.editing({ ...common, goal, run, violations });
     const problems = violations.map(({ path, message }) => (path === '' ? message : `${path}: ${message}`));
     return prompter.creation({ ...common, goal: goal ?? '', metadata, runbooks: runbooks(), problems });
   }

@@ -305,7 +305,7 @@ export class TestPlanner {
 /** One line for each thing that a model is told: enough to see what it was. */
 function promptOf(view: CreationView | EditingBriefing): PlannerPrompt {
   const { goal, learnt, tried = null } = view;
-  const triggers: readonly EditTrigger[] = 'triggers' in view ? view.triggers : [];
+  const triggers: readonly EditTrigger[] = 'run' in view ? view.triggers : [];
   const problems = 'violations' in view ? view.violations.map(({ message }) => message) : (view.problems ?? []);
   const content = JSON.stringify({ goal, triggers, problems, tried });
   const templates = [{ id: 'test', hash: 'd'.repeat(64) }];

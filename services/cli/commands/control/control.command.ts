@@ -1,6 +1,7 @@
 // The words with which a person changes a run that is there: each verb is a row of VERBS, and most are made of it alone.
 import { Option } from 'commander';
 import { type OwnVerb, type RunVerb, VERB_DECISIONS, VERB_PATHS, VERB_ROWS } from '#proto';
+import { readRequestFile } from '../../files/index.js';
 import { define, wholeFrom, type CliCommand } from '../../terminal/index.js';
 
 const TRY_SECONDS_MAX = 600;
@@ -47,8 +48,9 @@ function defineVerb(program: CliCommand, verb: RunVerb): void {
     const [target = '', named] = command.args;
     const options = command.opts<ControlWords & Record<string, unknown>>();
     const said = fields.map(({ field, option }) => [field, options[option.attributeName()]] as const);
-    const all = argument === undefined ? said : [[argument.field, named] as const, ...said];
     const { say } = await import('./control.runner.js');
+    const given = argument?.stdin === true && named === '-' ? await readRequestFile('-') : named;
+    const all = argument === undefined ? said : [[argument.field, given] as const, ...said];
     return say(context, target, { verb, fields: Object.fromEntries(all), words: sending(options) });
   });
 }

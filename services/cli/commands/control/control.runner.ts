@@ -23,7 +23,7 @@ import { sentencesOf } from '../../files/index.js';
 import { runIdFrom } from '../../sources/index.js';
 
 /** After these something begins that can be followed. */
-const GOES_ON: ReadonlySet<RunVerb> = new Set(['RESUME', 'RETRY', 'FORK', 'APPROVE', 'ANSWER']);
+const GOES_ON: ReadonlySet<RunVerb> = new Set(['RESUME', 'RETRY', 'FORK', 'SAY', 'APPROVE', 'ANSWER']);
 
 /** What every command that changes a run takes. */
 export interface ControlOptions {
