@@ -96,6 +96,19 @@ const STORIES: Record<string, Story> = {
     end: { editId: 'e2', try: 1, state: 'FINISH', answer: { text: 'Half full.' } },
     calls: 1,
   },
+  'something said to a run that has ended': {
+    replies: { e1: [plan([task('a')])], e2: [finish('Half full.', ['a'])], e3: [edit([addTask('again')])] },
+    begin: async (world) => {
+      await world.planner().handle(await world.submit());
+      await world.judge();
+      await world.planner().handle(await world.complete('a'));
+      await world.judge();
+      const by = { kind: 'person', id: 'operator' } as const;
+      return world.decide({ kind: 'verb', id: 'say', by, action: { verb: 'SAY', text: 'and the other one?' } });
+    },
+    end: { editId: 'e3', try: 1, state: 'CONTINUE' },
+    calls: 1,
+  },
 };
 
 /** Answers by the round that is asked about, and by which reply was refused last: the same question gets the same answer. */

@@ -107,6 +107,7 @@ describe('who may publish', () => {
     [subjects.verb(RUN, 'FORK'), ['orchestrator', 'console', 'cli']],
     [subjects.verb(RUN, 'ANNOTATE'), ['orchestrator', 'console', 'cli']],
     [subjects.verb(RUN, 'PROPOSE'), ['orchestrator', 'console', 'planner', 'cli']],
+    [subjects.verb(RUN, 'SAY'), ['orchestrator', 'console', 'planner', 'cli']],
     [subjects.query('registry', 'hold'), ['console', 'cli']],
     [subjects.query('registry', 'enroll'), ['console', 'cli']],
     [subjects.query('registry', 'enroll-client'), ['console', 'cli']],
