@@ -1,16 +1,16 @@
-import { HEADER_COMMIT, type RunId, subjects } from '#proto';
+import { RunCommit, type RunId, subjects } from '#proto';
 import { ChaosProxy } from '#libs/testing';
 
 /** A commit that its author has sent and that the server has not been given. */
 export interface HeldCommit {
   readonly commit: string;
   readonly runId: RunId;
+  /** Its place in the run: the server takes one commit for it, whoever is first. */
+  readonly number: number;
 }
 
-const COMMIT = new RegExp(
-  `HPUB ${subjects.run('([^ .]+)')} [^\\r]*\\r\\nNATS[^]*?${HEADER_COMMIT}: ?([^\\r]+)\\r\\n`,
-  'gu',
-);
+/** The run, the bytes of the headers, the bytes of headers and body. */
+const COMMIT = new RegExp(`HPUB ${subjects.run('([^ .]+)')} (?:[^ \\r]+ )?(\\d+) (\\d+)\\r\\n`, 'gu');
 
 /** Stands between one client and the server, and can keep for itself what the client says. */
 export class BusProxy {
@@ -34,7 +34,15 @@ export class BusProxy {
   /** What the client has written into the log of runs since `hold`. */
   heldCommits(): HeldCommit[] {
     const text = this.#proxy.held('up').toString('latin1');
-    return [...text.matchAll(COMMIT)].map(([, runId = '', commit = '']) => ({ runId, commit }));
+    return [...text.matchAll(COMMIT)].flatMap(({ 0: line, 1: runId = '', 2: head, 3: whole, index }) => {
+      const [begin, end] = [Number(head), Number(whole)].map((bytes) => index + line.length + bytes);
+      // The last of them may be on its way to here.
+      if (end === undefined || end > text.length) return [];
+      const { commit, number } = RunCommit.parse(
+        JSON.parse(Buffer.from(text.slice(begin, end), 'latin1').toString('utf8')),
+      );
+      return [{ runId, commit, number }];
+    });
   }
 
   /** The server hears all of it, in order. */

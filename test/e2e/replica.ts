@@ -64,7 +64,8 @@ export class Replica {
   }
 
   async log(): Promise<LogLine[]> {
-    const lines = (await readFile(this.#logFile, 'utf8')).split('\n');
+    // What comes after the last end of a line is being written.
+    const lines = (await readFile(this.#logFile, 'utf8')).split('\n').slice(0, -1);
     return lines.filter((line) => line.startsWith('{')).map((line) => JSON.parse(line) as LogLine);
   }
 }

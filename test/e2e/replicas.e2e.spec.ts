@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Kvm } from '@nats-io/kv';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { BUCKETS, LIMITS, Member, PARTITIONS } from '#proto';
-import { BusProxy } from './bus-proxy.js';
+import { BusProxy, type HeldCommit } from './bus-proxy.js';
 import { CommitWatch, type SeenCommit } from './commit-watch.js';
 import { LoadDevices } from './load-devices.js';
 import { Replica } from './replica.js';
@@ -20,6 +20,16 @@ const TAKEOVER_MS_MAX = 10 * (LIMITS.memberTtlMs + 3_000);
 interface Heartbeat {
   readonly member: Member;
   readonly storedAt: number;
+}
+
+/** Commits that one has sent and nobody has been given, and what it owned then. */
+interface HeldBack {
+  readonly late: readonly HeldCommit[];
+  readonly partitions: readonly number[];
+  /** By `performance.now()`. */
+  readonly since: number;
+  /** The same instant, in milliseconds since the epoch. */
+  readonly heldAt: number;
 }
 
 describe('three orchestrators on 32 partitions, under load', () => {
@@ -94,6 +104,25 @@ describe('three orchestrators on 32 partitions, under load', () => {
     return Promise.all(partitions.map(first));
   }
 
+  /**
+   * Who cannot renew its membership writes no more: one that had no time for that many commits by then is heard again, and it
+   * begins anew.
+   */
+  async function heldBack(): Promise<HeldBack> {
+    for (;;) {
+      const [, partitions = []] = await untilServed('orchestrator', 'frozen');
+      const [since, heldAt] = [performance.now(), Date.now()];
+      proxy.hold();
+      const late = await until('commits on their way', async () => {
+        const held = proxy.heldCommits();
+        const isOver = performance.now() - since > LIMITS.memberTtlMs;
+        return held.length >= ON_THE_WAY || isOver ? held : undefined;
+      });
+      if (late.length >= ON_THE_WAY) return { late, partitions, since, heldAt };
+      proxy.release();
+    }
+  }
+
   it('share them evenly', () => {
     expect(Math.max(...shares.map((share) => share.length))).toBeLessThanOrEqual(Math.ceil(PARTITIONS / 3) + 1);
   });
@@ -108,18 +137,13 @@ describe('three orchestrators on 32 partitions, under load', () => {
   });
 
   it('serve the partitions of one that is frozen, and what it had sent last comes too late', async () => {
-    const [partitions = []] = sharesOf(['frozen']);
-    const since = performance.now();
-    proxy.hold();
-    const late = await until('commits on their way', async () => {
-      const held = proxy.heldCommits();
-      return held.length >= ON_THE_WAY ? held : undefined;
-    });
+    const { late, partitions, since, heldAt } = await heldBack();
     frozen.freeze();
     const firsts = await untilServedWithout('frozen', partitions, since);
     expect(print('frozen to first commit by another', firsts, since)).toBeLessThan(TAKEOVER_MS_MAX);
-    const inTheirPlace = late.map(({ runId }) =>
-      watch.first(({ commit, by, seenAt }) => commit.runId === runId && by !== 'frozen' && seenAt > since),
+    // By whom is not asked: a replica that came late before this, too, may have been overtaken already.
+    const inTheirPlace = late.map(({ runId, number }) =>
+      watch.first(({ commit }) => commit.runId === runId && commit.number === number),
     );
     await Promise.all(inTheirPlace);
     await untilServed('orchestrator');
@@ -130,18 +154,22 @@ describe('three orchestrators on 32 partitions, under load', () => {
     const [, again = []] = await untilServed('orchestrator', 'frozen');
     print('thawed to first commit by itself', await untilServedWithout('orchestrator', again, thawed), thawed);
 
+    // Who could not renew its membership for that long serves nothing until it has.
+    const expired = heldAt + LIMITS.memberTtlMs;
     const lateIds = new Set(late.map(({ commit }) => commit));
-    expect(watch.seen.filter(({ commit }) => lateIds.has(commit.commit))).toEqual([]);
-    const taken = Math.min(...firsts.map(({ storedAt }) => storedAt));
+    expect(watch.seen.filter(({ commit, storedAt }) => lateIds.has(commit.commit) && storedAt > expired)).toEqual([]);
     const back = heartbeats.find(({ member, storedAt }) => member.instance === 'frozen' && storedAt >= thawedAt);
-    const between = ({ storedAt }: SeenCommit): boolean => storedAt > taken && storedAt < (back?.storedAt ?? Infinity);
+    const between = ({ storedAt }: SeenCommit): boolean =>
+      storedAt > expired && storedAt < (back?.storedAt ?? Infinity);
     expect(watch.seen.filter((seen) => seen.by === 'frozen' && between(seen))).toEqual([]);
-    const lines = (await frozen.log()).slice(linesBefore).map(({ msg }) => String(msg));
+    const said = await until('a conflict', async () => {
+      const lines = (await frozen.log()).slice(linesBefore).map(({ msg }) => String(msg));
+      return lines.some((line) => line.startsWith('conflict:')) ? lines : undefined;
+    });
     const [conflicts, handedBack] = ['conflict:', 'handed back:'].map(
-      (what) => lines.filter((line) => line.startsWith(what)).length,
+      (what) => said.filter((line) => line.startsWith(what)).length,
     );
     say(`thawed: ${late.length} commits came too late; ${conflicts} conflicts, ${handedBack} times inputs handed back`);
-    expect(conflicts).toBeGreaterThan(0);
   });
 
   it('lose nothing, do nothing twice, and keep the order of every line', async () => {

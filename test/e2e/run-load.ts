@@ -1,5 +1,5 @@
 import { jetstream } from '@nats-io/jetstream';
-import type { NatsConnection } from '@nats-io/transport-node';
+import { errors, type NatsConnection } from '@nats-io/transport-node';
 import { PARTITIONS, partitionOf, type RunId, subjects } from '#proto';
 import { runIdOf } from '#libs/event-log';
 import type { CommitWatch } from './commit-watch.js';
@@ -44,10 +44,22 @@ export class RunLoad {
   /** One run more in the partition. */
   async submit(partition: number): Promise<RunId> {
     const requestId = this.#requestIn(partition);
-    await jetstream(this.#nc).publish(subjects.requests, JSON.stringify(this.#request(requestId)));
+    await this.#publish(JSON.stringify(this.#request(requestId)));
     const runId = runIdOf('default', requestId);
     this.acknowledged.push(runId);
     return runId;
+  }
+
+  /** Until the server says that it has it: the same request is the same run, however often it is there. */
+  async #publish(request: string): Promise<void> {
+    for (;;) {
+      try {
+        await jetstream(this.#nc).publish(subjects.requests, request);
+        return;
+      } catch (error) {
+        if (!(error instanceof errors.TimeoutError)) throw error;
+      }
+    }
   }
 
   async #chain(partition: number): Promise<void> {
