@@ -28,6 +28,7 @@ const timeouts = {
   model: 300_000,
   sim: 600_000,
   fuzz: 600_000,
+  e2e: 300_000,
   canary: 600_000,
   containers: 600_000,
   load: 1_200_000,

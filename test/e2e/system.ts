@@ -15,7 +15,7 @@ export const COMPILE_CACHE = join(ROOT, '.cache/node-compile');
 export const CLI = join(ROOT, 'dist/services/cli/main.js');
 const POLL_MS = 20;
 /** A liveness deadline, ten times what is aimed at: a test that hits it hangs, it is not slow. */
-const DEADLINE_MS = 60_000;
+const DEADLINE_MS = 120_000;
 
 export interface Ran {
   readonly code: number;

@@ -91,7 +91,7 @@ describe.each(recordedVersions())('a home of version %s', (version) => {
     for (const name of ['untyped-lines', 'conditions', 'goal-collected']) {
       const [text = '', { runId }] = [requests[name], history(name)];
       // Published as it was then, and signed as the command line does it today: the namespace is the same.
-      const answers = nc.subscribe(subjects.answer(`history-${name}`), { max: 1, timeout: 30_000 });
+      const answers = nc.subscribe(subjects.answer(`history-${name}`), { max: 1, timeout: 120_000 });
       nc.publish(subjects.requests, text);
       for await (const message of answers) {
         expect([name, SubmitAnswer.parse(message.json())]).toMatchObject([name, { runId }]);

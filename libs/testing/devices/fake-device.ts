@@ -29,7 +29,8 @@ export interface FakeDeviceOptions {
   readonly onCommand?: (command: CommandMessage, device: FakeDevice) => void;
 }
 
-const WAIT_MS_MAX = 10_000;
+/** A liveness limit: who waits longer hangs, and is not slow. */
+const WAIT_MS_MAX = 60_000;
 const ACK_EVERY_MS = 100;
 const CLOCK = { now: () => Date.now() };
 
@@ -170,7 +171,7 @@ export class FakeDevice {
     await this.closed;
   }
 
-  /** The first frame so far or from now on that passes. Throws when the socket closes first or 10 s go by. */
+  /** The first frame so far or from now on that passes. Throws when the socket closes first or a minute goes by. */
   async until(passes: (message: ServerMessage) => boolean): Promise<ServerMessage> {
     const { promise, resolve, reject } = Promise.withResolvers<ServerMessage>();
     const look = (): void => {
