@@ -9,6 +9,8 @@ export interface Row {
   readonly fault: string;
   readonly fates: readonly Fate[];
   readonly effects: readonly string[];
+  /** The connection that there was before it is there still. */
+  readonly isSame?: boolean;
   /** From the fault, or from its end when it lasts, until the device was connected again. */
   readonly backMs?: number | undefined;
   /** From the same instant until every command had its outcome. */
