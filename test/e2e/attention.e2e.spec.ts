@@ -90,7 +90,7 @@ it('has everything that happened in the night, and says what to type', async () 
   const bus = await system.bus();
   await submit('did-a-part', [task('good', 'true'), task('bad', 'false')]);
   await submit('failed', [task('bad', 'false')]);
-  await submit('asks', [task('restart', 'systemctl restart nginx')], { judge: 'all' });
+  const asks = await submit('asks', [task('restart', 'systemctl restart nginx')], { judge: 'all' });
   await jetstream(bus).publish(subjects.run('of-nobody'), 'no commit');
   const { stream, durable } = DURABLES.plannerRounds;
   await (await jetstreamManager(bus)).consumers.delete(stream, durable);
@@ -109,6 +109,9 @@ it('has everything that happened in the night, and says what to type', async () 
   expect(said.filter(({ code }) => code !== 0)).toEqual([]);
   expect(await system.cli('doctor', '--repair')).toMatchObject({ stdout: expect.stringContaining(durable) });
   await inbox('what was answered to be gone', (seen) => !has('approval')(seen) && !has('drift')(seen));
+  // What was approved goes on, and where there is no nginx that is one entry more.
+  const { outcome } = await system.untilEnd(asks);
+  await inbox('what became of it', (seen) => outcome === 'succeeded' || seen.some(({ runId }) => runId === asks));
 });
 
 it('is the same when who tells it was killed, with what anna and ben have said meanwhile', async () => {
