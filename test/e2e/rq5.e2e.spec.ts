@@ -19,15 +19,16 @@ import { TestSystem, until } from './system.js';
 
 /** A device that nobody hears for so long is suspect, and lost when the grace is over, too. */
 const DEAD_AFTER_MS = 4_000;
-const GRACE_MS = 8_000;
+const GRACE_MS = 12_000;
 /** A run that ends by this has not ended by itself. */
 const DEADLINE_MS = 300_000;
-/** Who comes back may take as long as a slow machine takes; who never will is given up soon. */
+/** Where somebody is lost for good, who is not there is given up soon; elsewhere each may take as long as a slow machine takes. */
+const LOST_FOR_GOOD = new Set(['gone', 'all']);
 const optionsOf = (story: string) => ({
   deadlineMs: DEADLINE_MS,
   editDeadlineMs: DEADLINE_MS,
   deviceAskMs: 1_000,
-  deviceWaitMs: story === 'back' ? DEADLINE_MS : 3_000,
+  deviceWaitMs: LOST_FOR_GOOD.has(story) ? 3_000 : DEADLINE_MS,
 });
 
 /** They are there all the time. */
