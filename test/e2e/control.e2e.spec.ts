@@ -155,14 +155,16 @@ describe('a run under control', () => {
   it('stays what the log says: every run is verified, and Postgres shows the same', async () => {
     expect(await system.cli('verify', '--all')).toMatchObject({ code: 0 });
     expect(submitted.length).toBeGreaterThanOrEqual(7);
-    for (const each of submitted) {
-      const { runId, sequence, status } = await system.show(each);
-      const projected = await until(`the projection of ${runId}`, async () => {
-        const { runs } = await system.json<{ runs: { runId: string; sequence: number; status: string }[] }>('runs');
-        return runs.find((run) => run.runId === runId && run.sequence === sequence);
-      });
-      expect(projected.status).toBe(status);
-    }
+    const views = await Promise.all(submitted.map((each) => system.show(each)));
+    const wanted = views.map(({ runId, sequence, status }) => ({ runId, sequence, status }));
+    const listed = await until('the projections', async () => {
+      const { runs } = await system.json<{ runs: typeof wanted }>('runs');
+      const found = wanted.flatMap(({ runId, sequence }) =>
+        runs.filter((run) => run.runId === runId && run.sequence === sequence),
+      );
+      return found.length === wanted.length ? found : undefined;
+    });
+    expect(listed).toMatchObject(wanted);
   });
 
   async function submit(
