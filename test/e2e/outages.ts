@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from '@jest/globals';
-import { query, QueryRefusedError, QueryUnavailableError } from '#libs/messaging';
+import { query } from '#libs/messaging';
 import type { RunView } from '#proto';
 import { sendRequest } from './requests.js';
 import { type TestSystem, until } from './system.js';
@@ -81,14 +81,8 @@ export async function signal(system: TestSystem, parts: readonly string[], name:
 export async function untilListed(system: TestSystem, view: RunView): Promise<void> {
   const nc = await system.bus();
   const { runs } = await until('the projection', async () => {
-    try {
-      const found = await query(nc, 'logging', 'runs', { id: view.runId, limit: 1 });
-      return found.runs[0]?.sequence === view.sequence ? found : undefined;
-    } catch (error) {
-      if (error instanceof QueryUnavailableError) return undefined;
-      if (error instanceof QueryRefusedError && error.refusal.code === 'TRY_AGAIN') return undefined;
-      throw error;
-    }
+    const found = await query(nc, 'logging', 'runs', { id: view.runId, limit: 1 });
+    return found.runs[0]?.sequence === view.sequence ? found : undefined;
   });
   expect(runs[0]?.status).toBe(view.status);
 }

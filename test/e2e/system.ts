@@ -7,7 +7,7 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import type { RunView } from '#proto';
 import { foldRun, viewOf } from '#libs/constellation';
 import { openRunLog } from '#libs/event-log';
-import { connectBus, signsQueries } from '#libs/messaging';
+import { connectBus, QueryRefusedError, QueryUnavailableError, signsQueries } from '#libs/messaging';
 
 export const ROOT = resolve(import.meta.dirname, '../..');
 /** As the launcher has it: what was compiled once is read. */
@@ -51,13 +51,27 @@ export function exec(
   });
 }
 
+/** What the command line ends with when nobody answers. */
+const UNREACHABLE = 4;
+
+/** Nobody is there who could say: whoever waits asks again. */
+function isNotYet(error: unknown): boolean {
+  if (error instanceof QueryRefusedError) return error.refusal.code === 'TRY_AGAIN';
+  return error instanceof QueryUnavailableError;
+}
+
 /** Polls until the question has an answer; the deadline only ends a test that would hang. */
 export async function until<T>(what: string, ask: () => Promise<T | undefined>): Promise<T> {
   const deadline = performance.now() + DEADLINE_MS;
-  for (;;) {
-    const answer = await ask();
-    if (answer !== undefined) return answer;
-    if (performance.now() > deadline) throw new Error(`${what} did not come`);
+  for (let trouble: unknown; ;) {
+    try {
+      const answer = await ask();
+      if (answer !== undefined) return answer;
+    } catch (error) {
+      if (!isNotYet(error)) throw error;
+      trouble = error;
+    }
+    if (performance.now() > deadline) throw new Error(`${what} did not come`, { cause: trouble });
     await sleep(POLL_MS);
   }
 }
@@ -117,15 +131,19 @@ export class TestSystem {
     return run(args, this.env);
   }
 
-  async json<T>(...args: readonly string[]): Promise<T> {
-    const { stdout, stderr, code } = await this.cli(...args, '--json');
-    try {
-      return JSON.parse(stdout) as T;
-    } catch (cause) {
-      throw new Error(`orrery ${args.join(' ')} exited with ${code} and printed no JSON: ${stdout}${stderr}`, {
-        cause,
-      });
-    }
+  /** What it prints, asked again while nobody answers. */
+  json<T>(...args: readonly string[]): Promise<T> {
+    const words = `orrery ${args.join(' ')}`;
+    return until(words, async () => {
+      const { stdout, stderr, code } = await this.cli(...args, '--json');
+      try {
+        const said = JSON.parse(stdout) as T & { error?: { code?: string } };
+        // Who answers and refuses says why, with a code.
+        return code === UNREACHABLE && said.error?.code === undefined ? undefined : said;
+      } catch (cause) {
+        throw new Error(`${words} exited with ${code} and printed no JSON: ${stdout}${stderr}`, { cause });
+      }
+    });
   }
 
   async endpoints(): Promise<Record<'nats' | 'console' | 'aip', string> & { health: Record<string, string> }> {
