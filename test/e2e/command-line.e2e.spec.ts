@@ -80,7 +80,7 @@ describe('the command line over a running system', () => {
     expect(await system.cli('export', runId, '-o', exported)).toMatchObject({ code: 0 });
     expect(await run(['verify', exported])).toMatchObject({ code: 0 });
     expect(await run(['replay', exported])).toMatchObject({ code: 0 });
-    for (let sequence = 1; sequence <= live.sequence; sequence++) {
+    for (const sequence of [1, Math.ceil(live.sequence / 2), live.sequence]) {
       const at = await system.cli('show', runId, '--at', String(sequence), '--json');
       expect(JSON.parse(at.stdout)).toMatchObject({ sequence });
     }

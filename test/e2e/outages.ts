@@ -65,15 +65,8 @@ export async function disturbed(system: TestSystem, name: string, damage: () => 
   return view;
 }
 
-/** Of the parts that `up` keeps alive. */
-export async function pids(system: TestSystem): Promise<Record<string, number>> {
-  const file = await readFile(join(system.home, 'processes.json'), 'utf8');
-  const processes = JSON.parse(file) as Record<string, { pid: number }>;
-  return Object.fromEntries(Object.entries(processes).map(([name, { pid }]) => [name, pid]));
-}
-
 export async function signal(system: TestSystem, parts: readonly string[], name: NodeJS.Signals): Promise<void> {
-  const known = await pids(system);
+  const known = await system.pids();
   for (const part of parts) process.kill(known[part] ?? Number.NaN, name);
 }
 

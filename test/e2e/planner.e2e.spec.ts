@@ -271,6 +271,7 @@ describe('a goal', () => {
 
   it('does not get a command of a model past the policy', async () => {
     const runId = runOf('judged');
+    await until('a question', async () => (await system.show(runId)).approvals[0]);
     const approval = await until('an approval', async () => {
       const { approvals } = await system.json<{ approvals: ApprovalView[] }>('approvals');
       return approvals.find((each) => each.runId === runId);

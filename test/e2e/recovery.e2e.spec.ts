@@ -4,7 +4,7 @@ import { setTimeout as during } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { submitRequest } from '#libs/messaging';
 import { mountSmallDisk, type SmallDisk } from '#libs/testing';
-import { disturbed, expectUndisturbed, fetched, lacking, pids, plan, signal, untilListed } from './outages.js';
+import { disturbed, expectUndisturbed, fetched, lacking, plan, signal, untilListed } from './outages.js';
 import { sendRequest, writeRequest } from './requests.js';
 import { TestSystem, until } from './system.js';
 
@@ -67,10 +67,10 @@ async function happens({ killed = [], frozen = [] }: Outage): Promise<void> {
 
 describe('while a task is at work', () => {
   it.each(OUTAGES)('$name: the run ends as if nothing had happened, and its effect happened once', async (outage) => {
-    const before = await pids(system);
+    const before = await system.pids();
     const view = await disturbed(system, outage.name, () => happens(outage));
     for (const part of outage.killed ?? []) {
-      await until(`another ${part}`, async () => ((await pids(system))[part] === before[part] ? undefined : true));
+      await until(`another ${part}`, async () => ((await system.pids())[part] === before[part] ? undefined : true));
     }
     await untilListed(system, view);
   });

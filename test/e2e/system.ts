@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { RunView } from '#proto';
 import { foldRun, viewOf } from '#libs/constellation';
+import { isAlive } from '#libs/embedded';
 import { openRunLog } from '#libs/event-log';
 import { connectBus, QueryRefusedError, QueryUnavailableError, signsQueries } from '#libs/messaging';
 
@@ -152,11 +153,19 @@ export class TestSystem {
     >;
   }
 
-  async pidOf(part: string): Promise<number> {
-    const { parts } = await this.json<{ parts: { name: string; pid: number | null }[] }>('status');
-    const pid = parts.find(({ name }) => name === part)?.pid;
-    if (pid === undefined || pid === null) throw new Error(`${part} does not run`);
-    return pid;
+  /** The processes that `up` keeps alive, as it started them last. */
+  async pids(): Promise<Record<string, number>> {
+    const file = await readFile(join(this.home, 'processes.json'), 'utf8');
+    const processes = JSON.parse(file) as Record<string, { pid: number }>;
+    return Object.fromEntries(Object.entries(processes).map(([name, { pid }]) => [name, pid]));
+  }
+
+  /** Of one that was killed a moment ago there is another one before long. */
+  pidOf(part: string): Promise<number> {
+    return until(`a process of ${part}`, async () => {
+      const pid = (await this.pids())[part];
+      return pid !== undefined && isAlive(pid) ? pid : undefined;
+    });
   }
 
   async kill9(part: string): Promise<void> {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as during } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { disturbed, expectUndisturbed, fetched, lacking, pids, plan, signal, untilListed } from '../e2e/outages.js';
+import { disturbed, expectUndisturbed, fetched, lacking, plan, signal, untilListed } from '../e2e/outages.js';
 import { sendRequest, writeRequest } from '../e2e/requests.js';
 import { TestSystem, until } from '../e2e/system.js';
 import { say, scaled } from './load-system.js';
@@ -102,7 +102,7 @@ async function goAway({ parts, how }: Outage): Promise<() => Promise<void>> {
     await signal(system, parts, 'SIGSTOP');
     return () => signal(system, parts, 'SIGCONT');
   }
-  const before = await pids(system);
+  const before = await system.pids();
   const { pid } = JSON.parse(await readFile(join(system.home, 'supervisor.lock'), 'utf8')) as { pid: number };
   process.kill(pid, 'SIGSTOP');
   for (const part of parts) process.kill(before[part] ?? Number.NaN, 'SIGKILL');
