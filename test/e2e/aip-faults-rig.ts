@@ -63,7 +63,8 @@ export class FaultRig {
   /** Where a gateway takes devices: 1 and up. Only the log of the second one says it. */
   async gatewayUrl(number = 1): Promise<string> {
     const name = number === 1 ? 'aip-gateway' : `aip-gateway-${number}`;
-    const lines = (await readFile(join(this.system.home, 'logs', `${name}.log`), 'utf8')).split('\n');
+    // What comes after the last end of a line is being written.
+    const lines = (await readFile(join(this.system.home, 'logs', `${name}.log`), 'utf8')).split('\n').slice(0, -1);
     const ports = lines.flatMap((line) =>
       line.includes('"ready"') ? [JSON.parse(line) as { ports: { aip: number } }] : [],
     );
