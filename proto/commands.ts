@@ -7,7 +7,7 @@ import { CommandClass, PolicyDecision } from './policy.js';
 import { CommandId, DeviceId, Instant, JournalId, Json, RunId, SessionId, Sha256 } from './ids.js';
 import { LIMITS } from './limits.js';
 import { RunRequest } from './request.js';
-import { ArtifactRef, TaskError } from './result.js';
+import { ArtifactRef, ResultFiles, TaskError } from './result.js';
 import { CommandWall } from './walls.js';
 
 /**
@@ -82,6 +82,8 @@ export const CommandOutcome = z.strictObject({
   durationMs: z.number().min(0).nullable(),
   /** Strings of `result` that had to be cut to fit into a frame, and of which nobody has the whole. */
   incomplete: z.array(z.string()).max(LIMITS.incompletePathsMax).optional(),
+  /** Files that the tool answered with, beside `result`. */
+  files: ResultFiles.optional(),
 });
 export type CommandOutcome = z.infer<typeof CommandOutcome>;
 

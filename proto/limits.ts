@@ -63,6 +63,8 @@ export const LIMITS = {
   stdinPartsMax: 4_000,
   /** Strings that a device names when it had to cut them. */
   incompletePathsMax: 100,
+  /** Files that one result names. */
+  resultFilesMax: 50,
   presenceTtlMs: 10_000,
   memberTtlMs: 2_000,
   /** A grant that an approval gives lasts no longer. */

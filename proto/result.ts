@@ -1,9 +1,44 @@
 import { z } from 'zod';
 import { Json, Sha256 } from './ids.js';
+import { LIMITS } from './limits.js';
 
 /** Where the whole of a value lies when it did not fit into an event. */
 export const ArtifactRef = z.strictObject({ sha256: Sha256, bytes: z.int().min(0) });
 export type ArtifactRef = z.infer<typeof ArtifactRef>;
+
+/** A name and no path: it begins with a letter, a digit or `_`, and has nothing in it that a shell, a terminal or a disk takes for more. */
+export const FileName = z
+  .string()
+  .regex(
+    /^[\p{L}\p{N}_][\p{L}\p{M}\p{N} ._()+@=,-]{0,127}$/u,
+    'a name of a file is 1 to 128 letters, digits or " ._()+@=,-"',
+  );
+export type FileName = z.infer<typeof FileName>;
+
+/** `image/png`; without parameters. */
+export const MediaType = z
+  .string()
+  .regex(/^[a-z0-9][a-z0-9!#$&^_.+-]{0,63}\/[a-z0-9][a-z0-9!#$&^_.+-]{0,63}$/, 'a media type has the form image/png');
+export type MediaType = z.infer<typeof MediaType>;
+
+/** A file that a tool answered with: an image, a sound, a resource. Name and type are what the tool said, as far as they can be used. */
+export const ResultFile = z.strictObject({
+  name: FileName,
+  mediaType: MediaType,
+  /** Where its content lies; absent: it is not kept, and `problem` says why. */
+  artifact: ArtifactRef.optional(),
+  /** What is wrong with it: words of a device. */
+  problem: z.string().max(300).optional(),
+});
+export type ResultFile = z.infer<typeof ResultFile>;
+
+/** `image-1.png: image/png, 12345 bytes, SHA-256 9f86…`, or what is wrong with it: words of a device. */
+export function fileText({ name, mediaType, artifact, problem }: ResultFile): string {
+  const where = artifact === undefined ? [] : [`${artifact.bytes} bytes`, `SHA-256 ${artifact.sha256}`];
+  return `${name}: ${[mediaType, ...where, ...(problem === undefined ? [] : [problem])].join(', ')}`;
+}
+
+export const ResultFiles = z.array(ResultFile).min(1).max(LIMITS.resultFilesMax);
 
 /**
  * What a tool answered. `value` is at most 16 KiB as JSON; when the answer was longer, its long strings are cut to head
@@ -15,6 +50,8 @@ export const TaskResult = z.strictObject({
   artifact: ArtifactRef.optional(),
   /** Strings of which nobody has the whole: the device could not send it, and has cut them. */
   incomplete: z.array(z.string()).optional(),
+  /** Files that came with it: of an agent's task those of its commands. */
+  files: ResultFiles.optional(),
 });
 export type TaskResult = z.infer<typeof TaskResult>;
 

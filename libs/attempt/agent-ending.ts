@@ -1,8 +1,10 @@
 import {
   COMMAND_REFUSALS,
+  LIMITS,
   type AttemptEvent,
   type CommandOutcome,
   type FailureOutcome,
+  type ResultFile,
   type TaskError,
   type TaskResult,
 } from '#proto';
@@ -67,7 +69,8 @@ export function endOfSteps(book: Book, ending: AgentEnding): AttemptEvent[] {
   const notes = usableNotes(ending.notes ?? book.notes, NOTES_MAX);
   const rest = { used: book.used, ...(notes.length > 0 && { notes }) };
   if (ending.kind === 'completed') {
-    return [...unknown, { type: 'ATTEMPT_FINISHED', data: { status: 'completed', result: ending.result, ...rest } }];
+    const result = withFiles(ending.result, book);
+    return [...unknown, { type: 'ATTEMPT_FINISHED', data: { status: 'completed', result, ...rest } }];
   }
   const output = ending.output ?? lastFinished(book)?.finished?.result ?? null;
   const { code, message, outcome = 'failed', sent } = ending;
@@ -75,6 +78,16 @@ export function endOfSteps(book: Book, ending: AgentEnding): AttemptEvent[] {
   const said: TaskError = output === null ? error : { ...error, output };
   return [...unknown, { type: 'ATTEMPT_FINISHED', data: { status: 'failed', error: said, ...rest } }];
 }
+
+/** What an agent answers is a text: the files that its commands came back with are those of its task. The newest count. */
+function withFiles(result: TaskResult, { commands }: Book): TaskResult {
+  const all = [...commands.values()].flatMap(({ finished }) => finished?.result?.files ?? []);
+  const kept = new Map(all.flatMap((file) => (file.artifact === undefined ? [] : [[fileKey(file), file] as const])));
+  const files = [...kept.values()].slice(-LIMITS.resultFilesMax);
+  return files.length === 0 || result.files !== undefined ? result : { ...result, files };
+}
+
+const fileKey = ({ name, artifact }: ResultFile): string => `${artifact?.sha256} ${name}`;
 
 /** What is known of a command's end. `refused`: it never ran. */
 export interface CommandEnd {

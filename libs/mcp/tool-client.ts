@@ -11,6 +11,7 @@ import {
   MCP_LIMITS,
   type CallOptions,
   type ListedTool,
+  type ResourceAnswer,
   type ToolAnswer,
   type ToolServerFact,
   type ToolServerSpec,
@@ -79,6 +80,13 @@ export class ToolClient {
       return { kind: 'unavailable', reason: `the tool server "${this.name}" is not connected: ${this.#whyNot}` };
     }
     return connection.call(tool, args, options);
+  }
+
+  /** Reads a resource of this server, by an address that it named: nobody else is asked for it. Never throws. */
+  async read(uri: string, signal: AbortSignal): Promise<ResourceAnswer> {
+    const connection = this.#connection;
+    if (connection === undefined) return { kind: 'failed', reason: `its server is not connected: ${this.#whyNot}` };
+    return connection.read(uri, signal);
   }
 
   /** Ends the server and the loop; safe to call twice. */

@@ -1,7 +1,9 @@
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
-import type { CallToolResult, Tool } from '@modelcontextprotocol/sdk/types.js';
+import type { Tool } from '@modelcontextprotocol/sdk/types.js';
 import type { Json } from '#proto';
+import { limitedFetch } from './limited-fetch.js';
+import { MessageBuffer } from './message-buffer.js';
 import { drainSlowly } from './stderr.js';
 import {
   CALL_META,
@@ -10,8 +12,10 @@ import {
   SETTLED_METHOD,
   type CallOptions,
   type ListedTool,
+  type ResourceAnswer,
   type ToolAnswer,
   type ToolOutput,
+  type ToolPart,
   type ToolServerSpec,
 } from './tool-server.js';
 
@@ -20,23 +24,29 @@ export interface ToolConnection {
   /** Resolves with the reason when the connection has ended; never rejects. */
   readonly closed: Promise<string>;
   call(tool: string, args: Readonly<Record<string, Json>>, options: CallOptions): Promise<ToolAnswer>;
+  read(uri: string, signal: AbortSignal): Promise<ResourceAnswer>;
   close(): Promise<void>;
 }
 
 interface Life {
   /** Known before any call that it ends is told: a lost call must not look like an answered one. */
   ended: boolean;
+  /** What went wrong on the way last: of a server that sends too long a message, that. */
+  why: string;
   readonly closed: Promise<string>;
 }
 
-function lifeOf(client: Client, reason: () => string): Life {
+function lifeOf(client: Client, reason: (why: string) => string): Life {
   const { promise: closed, resolve } = Promise.withResolvers<string>();
-  const life: Life = { ended: false, closed };
+  const life: Life = { ended: false, why: '', closed };
+  const onerror = (error: Error): void => {
+    life.why = `: ${error.message.slice(0, MCP_LIMITS.stderrTailBytes)}`;
+  };
   const onclose = (): void => {
     life.ended = true;
-    resolve(reason());
+    resolve(reason(life.why));
   };
-  Object.assign(client, { onclose });
+  Object.assign(client, { onclose, onerror });
   return life;
 }
 
@@ -54,7 +64,20 @@ async function loadSdk() {
     import('@modelcontextprotocol/sdk/types.js'),
     import('zod'),
   ]);
-  return { Client, types, Settled: z.object({ result: z.unknown().optional() }) };
+  const fields = z.record(z.string(), z.unknown());
+  return {
+    Client,
+    types,
+    Settled: z.object({ result: z.unknown().optional() }),
+    // Not the SDK's own: it refuses a whole answer for one part that is not as it should be.
+    CallResult: z.object({
+      content: z.array(z.looseObject({ type: z.string() })).default([]),
+      structuredContent: fields.optional(),
+      isError: z.boolean().optional(),
+      _meta: fields.optional(),
+    }),
+    ReadResult: z.object({ contents: z.array(fields) }),
+  };
 }
 type Sdk = Awaited<ReturnType<typeof loadSdk>>;
 
@@ -67,7 +90,7 @@ export async function openConnection(
   const sdk = await loadSdk();
   const { transport, lastWords, kill } = await openTransport(spec);
   const client = new sdk.Client({ name: 'orrery-device', version: '1' }, { capabilities: {} });
-  const life = lifeOf(client, () => `the tool server "${name}" closed the connection${lastWords()}`);
+  const life = lifeOf(client, (why) => `the tool server "${name}" closed the connection${why}${lastWords()}`);
   try {
     await client.connect(transport, { timeout: MCP_LIMITS.connectMs, signal: events.signal });
     const tools = await listTools(sdk, client);
@@ -94,10 +117,16 @@ interface Opened {
 async function openTransport(spec: ToolServerSpec): Promise<Opened> {
   if (spec.kind === 'http') {
     const { StreamableHTTPClientTransport } = await import('@modelcontextprotocol/sdk/client/streamableHttp.js');
-    const transport = new StreamableHTTPClientTransport(new URL(spec.url), { requestInit: { headers: spec.headers } });
+    const transport = new StreamableHTTPClientTransport(new URL(spec.url), {
+      requestInit: { headers: spec.headers },
+      fetch: limitedFetch,
+    });
     return { transport, lastWords: () => '', kill: () => undefined };
   }
-  const { StdioClientTransport } = await import('@modelcontextprotocol/sdk/client/stdio.js');
+  const [{ StdioClientTransport }, { deserializeMessage }] = await Promise.all([
+    import('@modelcontextprotocol/sdk/client/stdio.js'),
+    import('@modelcontextprotocol/sdk/shared/stdio.js'),
+  ]);
   const transport = new StdioClientTransport({
     command: spec.command,
     args: [...spec.args],
@@ -106,6 +135,7 @@ async function openTransport(spec: ToolServerSpec): Promise<Opened> {
     maxBufferSize: MCP_LIMITS.messageBytesMax,
     ...(spec.cwd === undefined ? {} : { cwd: spec.cwd }),
   });
+  Object.assign(transport, { _readBuffer: new MessageBuffer(deserializeMessage) });
   const tail = drainSlowly(transport.stderr);
   // The pid is asked for now and not at the end: the SDK forgets it as soon as it begins to close.
   const start = transport.start.bind(transport);
@@ -179,18 +209,33 @@ class OpenConnection implements ToolConnection {
     try {
       const result = await this.#client.request(
         { method: 'tools/call', params: { name: tool, arguments: { ...args }, _meta } },
-        this.#sdk.types.CallToolResultSchema,
+        this.#sdk.CallResult,
         // The SDK has a timer of its own; it must never be the one that fires.
         { signal: stop.signal, timeout: options.timeoutMs + MCP_LIMITS.connectMs },
       );
       const { isError = false, _meta: meta } = result;
-      return { kind: 'answered', isError, value: valueOf(result), ...(meta !== undefined && { meta }) };
+      const parts = result.content.every(isText) ? undefined : result.content;
+      const more = { ...(meta !== undefined && { meta }), ...(parts !== undefined && { parts }) };
+      return { kind: 'answered', isError, value: valueOf(result), ...more };
     } catch (error) {
       return await this.#explain(error, id, stop.signal, options.signal);
     } finally {
       clearTimeout(timer);
       this.#listeners.delete(id);
       options.signal.removeEventListener('abort', onAbort);
+    }
+  }
+
+  async read(uri: string, signal: AbortSignal): Promise<ResourceAnswer> {
+    if (this.#client.getServerCapabilities()?.resources === undefined) {
+      return { kind: 'failed', reason: 'its server has no resources to read' };
+    }
+    try {
+      const request = { method: 'resources/read', params: { uri } };
+      const options = { signal, timeout: MCP_LIMITS.readMs };
+      return { kind: 'read', contents: (await this.#client.request(request, this.#sdk.ReadResult, options)).contents };
+    } catch (error) {
+      return { kind: 'failed', reason: signal.aborted ? 'nobody waits for it any more' : messageOf(error) };
     }
   }
 
@@ -227,7 +272,7 @@ class OpenConnection implements ToolConnection {
       const value = await this.#settled(id);
       return cancel.aborted ? { kind: 'cancelled', value } : { kind: 'timed_out' };
     }
-    if (this.#life.ended) return { kind: 'lost', reason: messageOf(error) };
+    if (this.#life.ended) return { kind: 'lost', reason: `${messageOf(error)}${this.#life.why}` };
     if (error instanceof this.#sdk.types.McpError || this.#kind === 'stdio') {
       return { kind: 'answered', isError: true, value: messageOf(error) };
     }
@@ -250,7 +295,7 @@ class OpenConnection implements ToolConnection {
     const answer = await this.#client
       .request(request, this.#sdk.Settled, { timeout: MCP_LIMITS.settleMs })
       .catch(() => undefined);
-    const result = this.#sdk.types.CallToolResultSchema.safeParse(answer?.result);
+    const result = this.#sdk.CallResult.safeParse(answer?.result);
     return result.success ? valueOf(result.data) : null;
   }
 }
@@ -284,11 +329,19 @@ function listed(tool: Tool): ListedTool {
 }
 
 /** Structured content is the answer; without it text is, and any other content is passed on as it is. */
-function valueOf(result: CallToolResult): Json {
-  if (result.structuredContent !== undefined) return json(result.structuredContent);
-  const texts = result.content.flatMap((part) => (part.type === 'text' ? [part.text] : []));
-  return texts.length === result.content.length ? texts.join('\n') : json(result.content);
+function valueOf({ structuredContent, content }: CallResult): Json {
+  if (structuredContent !== undefined) return json(structuredContent);
+  const texts = content.flatMap((part) => (isText(part) ? [part.text] : []));
+  return texts.length === content.length ? texts.join('\n') : json(content);
 }
+
+interface CallResult {
+  readonly content: readonly ToolPart[];
+  readonly structuredContent?: Readonly<Record<string, unknown>> | undefined;
+}
+
+const isText = (part: ToolPart): part is ToolPart & { readonly text: string } =>
+  part.type === 'text' && typeof part['text'] === 'string';
 
 /** Live output in a progress notification; undefined when it is none, or one that no honest server sends. */
 function pieceOf(progress: unknown): ToolOutput | undefined {

@@ -1,4 +1,4 @@
-import type { Json } from '#proto';
+import type { Json, ResultFile } from '#proto';
 
 /** Where a tool server is: a program that speaks MCP on its standard streams, or a streamable HTTP endpoint. */
 export type ToolServerSpec =
@@ -27,15 +27,35 @@ export interface ListedTool {
 /** What a server says beside its answer (`_meta` of MCP): for clients that know what it means, hostile like the rest. */
 export type ToolMeta = Readonly<Record<string, unknown>>;
 
+/**
+ * A part of an answer, or of a resource, as its server sent it: text, image, audio, resource or resource_link of MCP, or anything else.
+ * Hostile input, and nothing but its `type` is known to have a form.
+ */
+export type ToolPart = Readonly<Record<string, unknown>> & { readonly type: string };
+
 /** What became of one call. Only `answered` with `isError: false` is a success; `unavailable` was certainly not executed. */
 export type ToolAnswer =
-  | { readonly kind: 'answered'; readonly isError: boolean; readonly value: Json; readonly meta?: ToolMeta }
+  | {
+      readonly kind: 'answered';
+      readonly isError: boolean;
+      readonly value: Json;
+      readonly meta?: ToolMeta;
+      /** All parts of the answer in their order, where one of them is no text. */
+      readonly parts?: readonly ToolPart[];
+      /** Files among the parts, kept elsewhere: by whoever has put something in place of the parts. */
+      readonly files?: readonly ResultFile[];
+    }
   | { readonly kind: 'timed_out' }
   /** `value` is what the tool had produced until then, when its server can say so. */
   | { readonly kind: 'cancelled'; readonly value: Json }
   | { readonly kind: 'unavailable'; readonly reason: string }
   /** The connection ended while the call was running: nobody knows what was executed. */
   | { readonly kind: 'lost'; readonly reason: string };
+
+/** What a server has under an address that it named: parts as above, or why there are none. */
+export type ResourceAnswer =
+  | { readonly kind: 'read'; readonly contents: readonly Readonly<Record<string, unknown>>[] }
+  | { readonly kind: 'failed'; readonly reason: string };
 
 /** A piece of what a running call writes: hostile input, and nothing of it is in the answer because of it. */
 export interface ToolOutput {
@@ -64,6 +84,8 @@ export type ToolServerFact =
 export const MCP_LIMITS = {
   connectMs: 10_000,
   listMs: 10_000,
+  /** Reading one resource. */
+  readMs: 30_000,
   listPagesMax: 100,
   toolsMax: 1_000,
   /** One message over stdio: two output streams of 1 MiB, every byte of them escaped. */

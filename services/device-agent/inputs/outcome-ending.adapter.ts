@@ -9,12 +9,12 @@ export async function outcomeEnding(outcome: CommandOutcome, artifacts: Artifact
 
 /** What an event holds of an answer; the whole of a longer one lies in ARTIFACTS. */
 export async function resultOf(
-  { result, incomplete }: Pick<CommandOutcome, 'result' | 'incomplete'>,
+  { result, incomplete, files }: Pick<CommandOutcome, 'result' | 'incomplete' | 'files'>,
   artifacts: Artifacts,
 ): Promise<TaskResult | null> {
   if (result === null) return null;
   const { value, cutFrom } = shapeResult(result);
-  const known = incomplete === undefined ? {} : { incomplete };
+  const known = { ...(incomplete !== undefined && { incomplete }), ...(files !== undefined && { files }) };
   if (cutFrom === null) return { value, ...known };
   return { value, cut: [...cutFrom.paths], artifact: await artifacts.put(cutFrom.json), ...known };
 }

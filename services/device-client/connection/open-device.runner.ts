@@ -103,7 +103,7 @@ export async function openDevice(options: OpenDeviceOptions): Promise<OpenDevice
   };
   const endpoint = endpointOf(options, { device, monotonicMs, random });
   const { jailDir } = exec;
-  const { builtIn, settle, link, stdin } = deviceFiles({
+  const { builtIn, settle, settleFiles, link, stdin } = deviceFiles({
     dataDir,
     jailDir,
     config,
@@ -116,7 +116,7 @@ export async function openDevice(options: OpenDeviceOptions): Promise<OpenDevice
   });
   const servers = [ownServer(exec), ...toolServersOf(config, process.env)];
   const onChange = (): void => endpoint.registerAgain('the tools of this device changed');
-  const tools = new Toolbox({ servers, builtIn, settle, secrets, logger, monotonicMs, onChange });
+  const tools = new Toolbox({ servers, builtIn, settle, settleFiles, secrets, logger, monotonicMs, onChange });
   const [file] = await Promise.all([JournalFile.open(dataDir), tools.start(), metrics.refresh(), stdin.clear()]);
   const { journal, tornBytes } = file;
   const { kind: madeBy } = facts().wall;

@@ -36,7 +36,8 @@ export function endedWithout(state: Exclude<CommandState, 'COMPLETED'>, code: st
 
 /** What a call became, in the words of the wire. Output is kept in every case: it is what people read after a failure. */
 export function outcomeOf(tool: string, answer: ToolAnswer, stop: AbortSignal, timing: Timing): CommandOutcome {
-  return { ...stateOf(tool, answer, stop), ...timing };
+  const files = answer.kind === 'answered' ? answer.files : undefined;
+  return { ...stateOf(tool, answer, stop), ...timing, ...(files !== undefined && { files: [...files] }) };
 }
 
 /** The same of a command that ran into its wall; `how`: what is known of that, a sentence. */

@@ -11,7 +11,7 @@ import {
 import type { CommandId, CommandWall, Json, ToolInfo } from '#proto';
 import { AGENT_META, STDIN_FILE_META } from '../exec/index.js';
 import { WALL_META } from '../sandbox/index.js';
-import { RedactedOutput, withoutSecrets, type SecretStore } from '../secrets/index.js';
+import { RedactedOutput, withoutSecrets, type Redactor, type SecretStore } from '../secrets/index.js';
 import { toolInfos } from './tool-infos.js';
 
 export interface ToolboxServer {
@@ -41,6 +41,12 @@ export interface BuiltInTools {
   call(tool: string, args: Readonly<Record<string, Json>>, call: ToolCall): Promise<ToolAnswer>;
 }
 
+export type SettleFiles = (
+  answer: ToolAnswer,
+  call: ToolCall,
+  asked: { readonly server: Pick<ToolClient, 'read'>; readonly redactor: Redactor | undefined },
+) => Promise<ToolAnswer>;
+
 export interface ToolboxOptions {
   /** In order of precedence: the device's own server comes first and wins every name. */
   readonly servers: readonly ToolboxServer[];
@@ -48,6 +54,8 @@ export interface ToolboxOptions {
   readonly builtIn?: BuiltInTools | undefined;
   /** What is done to an answer of the device's own server before anybody gets it; never rejects. */
   readonly settle?: ((answer: ToolAnswer, call: ToolCall) => Promise<ToolAnswer>) | undefined;
+  /** The same for answers of the other servers, which may have files in them; never rejects. */
+  readonly settleFiles?: SettleFiles | undefined;
   /** What must not be in any answer, nor in what is told of a running call. */
   readonly secrets?: Pick<SecretStore, 'refresh'> | undefined;
   readonly logger: Logger;
@@ -58,7 +66,7 @@ export interface ToolboxOptions {
 
 interface Entry {
   readonly tool: ListedTool;
-  readonly client: Pick<ToolClient, 'name' | 'call'> | BuiltInTools;
+  readonly client: Pick<ToolClient, 'name' | 'call' | 'read'> | BuiltInTools;
   readonly timeoutMs: number;
 }
 
@@ -113,7 +121,7 @@ export class Toolbox {
     if (tool === LIST_TOOLS) return { kind: 'answered', isError: false, value: this.#list(args) };
     const entry = this.#entries.get(tool);
     if (entry === undefined) return { kind: 'unavailable', reason: `there is no tool ${tool} any more` };
-    const { settle, secrets } = this.#options;
+    const { secrets } = this.#options;
     const isOwn = entry.client === this.#servers[0]?.client;
     const redactor = await secrets?.refresh();
     const output = redactor && options.onOutput && new RedactedOutput(redactor, options.onOutput);
@@ -123,9 +131,22 @@ export class Toolbox {
     const { timeoutMs } = entry;
     const answer = await entry.client.call(tool, args, { ...options, onOutput, meta, timeoutMs });
     output?.end();
-    const settled = settle !== undefined && isOwn ? await settle(answer, options) : answer;
     // Values may have been written anew while the call was running.
-    return withoutSecrets(settled, await secrets?.refresh());
+    const now = await secrets?.refresh();
+    return withoutSecrets(await this.#settled(answer, options, { entry, redactor: now }), now);
+  }
+
+  /** What of an answer is too long for it, or a file, is kept elsewhere before anybody is told of it. */
+  async #settled(
+    answer: ToolAnswer,
+    call: ToolCall,
+    { entry: { client }, redactor }: { readonly entry: Entry; readonly redactor: Redactor | undefined },
+  ): Promise<ToolAnswer> {
+    const { settle, settleFiles } = this.#options;
+    if (client === this.#servers[0]?.client) return settle === undefined ? answer : settle(answer, call);
+    return settleFiles !== undefined && 'read' in client
+      ? settleFiles(answer, call, { server: client, redactor })
+      : answer;
   }
 
   /** For REGISTER. */
