@@ -8,6 +8,7 @@ export * from './line-search.js';
 export * from './output-lines.js';
 export * from './output-piece.js';
 export * from './recorded-commands.js';
+export * from './recorded-files.js';
 export * from './recorded-items.adapter.js';
 export * from './recorded-item.js';
 export * from './recorded-lines.js';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { CommandCall, CommandId, CommandState, DeviceId, Instant, TaskId } from '#proto';
+import { CommandCall, CommandId, CommandState, DeviceId, Instant, ResultFile, TaskId } from '#proto';
 
 const RecordedStream = z.enum(['stdout', 'stderr', 'result', 'answer']);
 
@@ -54,6 +54,8 @@ export const RecordedItem = z.discriminatedUnion('type', [
     match: z.boolean(),
     text: z.string(),
   }),
+  /** A file that a tool answered with: it is fetched by its name. */
+  z.strictObject({ type: z.literal('file'), ...place, file: ResultFile }),
   /** What there is to say: of what is not kept, of who wrote nothing, of what cannot be known. */
   z.strictObject({ type: z.literal('note'), text: z.string() }),
 ]);

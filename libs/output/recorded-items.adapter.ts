@@ -13,6 +13,7 @@ import {
   type OutputSelection,
   type RecordedCommand,
 } from './recorded-commands.js';
+import { recordedFiles, type RecordedFile } from './recorded-files.js';
 import type { RecordedItem } from './recorded-item.js';
 import { emptyNote, partNote, taskNotes } from './recorded-notes.js';
 
@@ -56,6 +57,7 @@ export async function* recordedItems(
   wish: OutputWish,
 ): AsyncGenerator<RecordedItem, void, undefined> {
   const matches = wish.search === undefined ? undefined : matcherOf(wish.search);
+  const files = recordedFiles(commands);
   for (const command of commands) {
     const { result, commandId } = command;
     const all = result === null ? [] : await keptStreams(nc, result, commandId === null ? 'answer' : 'result');
@@ -63,6 +65,7 @@ export async function* recordedItems(
     yield commandItem(command, streams);
     const isEmpty = all.every(({ bytes, kept }) => kept === 'whole' && bytes === 0);
     if (isEmpty) yield { type: 'note', text: emptyNote(command) };
+    if (wish.streams === undefined && matches === undefined) yield* fileItems(files, command);
     for (const stream of streams) {
       if (stream.kept === 'part') yield { type: 'note', text: partNote(command, stream) };
       if (wish.given?.includes(stream.stream) === true) continue;
@@ -73,6 +76,9 @@ export async function* recordedItems(
   }
   for (const text of taskNotes(view, commands, wish)) yield { type: 'note', text };
 }
+
+const fileItems = (files: readonly RecordedFile[], command: RecordedCommand): RecordedItem[] =>
+  files.filter((one) => one.command === command).map(({ file }) => ({ type: 'file', ...placed(command), file }));
 
 /** The bytes of the streams that are wished, one after the other, as they are kept. Throws ArtifactError at the latest instead of ending. */
 export async function* recordedBytes(

@@ -1,3 +1,4 @@
+import { fileText } from '#proto';
 import { OutputLines } from './output-lines.js';
 import type { RecordedStream } from './kept-output.adapter.js';
 import { placeOfOutput } from './recorded-commands.js';
@@ -38,6 +39,9 @@ export class RecordedLines {
     if (item.type === 'output') return this.#pieceLines(item);
     const ended = this.end();
     if (item.type === 'note') return [...ended, { stream: null, label: '', text: item.text }];
+    if (item.type === 'file') {
+      return [...ended, { stream: null, label: '', text: `${placeOfOutput(item)} file ${fileText(item.file)}` }];
+    }
     return item.type === 'line' ? [...ended, ...this.#foundLines(item)] : ended;
   }
 

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import { readFile, stat, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { ArtifactRef, RunView, TaskConstellation } from '#proto';
+import { DeviceProcess } from './aip-faults-process.js';
 import { writeRequest } from './requests.js';
 import { TestSystem, until } from './system.js';
 
@@ -141,4 +142,62 @@ it('a file that is on its way when the gateway is killed arrives all the same', 
   await until('pieces of the file at the gateway', async () => ((await seen()) > before + 20 ? true : undefined));
   await system.kill9('aip-gateway');
   expect(await ended).toMatchObject({ status: 'COMPLETED', attempts: 1, result: { value: { artifact } } });
+});
+
+it('an image that a tool server of a device answers with is a file of its task, for the terminal and over HTTP', async () => {
+  const { aip, console: url } = await system.endpoints();
+  const media = resolve(import.meta.dirname, '../../libs/mcp/testing/media-server.ts');
+  const tools = new DeviceProcess({
+    system,
+    nc: await system.bus(),
+    id: 'tools-1',
+    urls: [aip],
+    admin: { tags: [], capabilities: [] },
+    config: { mcpServers: { media: { command: process.execPath, args: [media] } } },
+  });
+  await tools.enrol();
+  try {
+    const constellation = { name: 'look', tasks: [task('tools-1', 'look', {})], lines: [] };
+    const request = await writeRequest(system.home, { requestId: 'files-look', constellation });
+    const { runId } = await system.json<{ runId: string }>('submit', '-f', request);
+    const [ended] = (await system.untilEnd(runId)).tasks;
+    expect(ended).toMatchObject({
+      status: 'COMPLETED',
+      result: { value: expect.stringContaining('[file image-1.png]') },
+    });
+    expect(ended?.result?.files?.map(({ name }) => name)).toEqual([
+      'image-1.png',
+      'audio-1.wav',
+      'errors of today.log',
+      'notes.md',
+      'passwd',
+    ]);
+    expect(JSON.stringify(ended)).not.toContain(Buffer.from('a screen of 1 pixel').toString('base64'));
+
+    const file = join(system.home, 'screen.png');
+    const got = await system.cli('output', runId, 'only', '--artifact', 'image-1.png', '-o', file);
+    expect(got).toMatchObject({ code: 0, stdout: expect.stringContaining('19 bytes written') });
+    expect(await readFile(file, 'utf8')).toBe('a screen of 1 pixel');
+    const { stderr } = await system.cli('output', runId, '--artifact', 'image-2.png', '-o', `${file}2`);
+    expect(stderr).toContain('No file "image-2.png" is recorded; there is "image-1.png", "audio-1.wav"');
+    const refused = await system.cli('output', runId, '--artifact', 'passwd', '-o', `${file}2`);
+    expect(refused.stderr).toContain(
+      'The file "passwd" has no content: not kept: "file:///etc/passwd" could not be read',
+    );
+    const shown = await system.cli('output', runId, '--recorded');
+    expect(shown.stdout + shown.stderr).toContain('file image-1.png: image/png, 19 bytes, SHA-256');
+
+    const headers = { authorization: `Bearer ${system.token}` };
+    const response = await fetch(`${url}/v1/runs/${runId}/output?artifact=notes.md`, { headers });
+    expect(await response.text()).toBe('# Today\n');
+    expect(Object.fromEntries(response.headers)).toMatchObject({
+      'content-type': 'application/octet-stream',
+      'content-disposition': "attachment; filename*=UTF-8''notes.md",
+      'x-content-type-options': 'nosniff',
+    });
+    const missing = await fetch(`${url}/v1/runs/${runId}/output?artifact=passwd`, { headers });
+    expect(missing.status).toBe(404);
+  } finally {
+    await tools.kill9();
+  }
 });

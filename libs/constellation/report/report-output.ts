@@ -1,4 +1,4 @@
-import { ExecCliResult, type TaskResult } from '#proto';
+import { ExecCliResult, fileText, type TaskResult } from '#proto';
 import { cutParts, cutText, type CutPart } from '../values/index.js';
 import { cut, fence, span } from './report-text.js';
 
@@ -19,7 +19,8 @@ export function outputParts(result: TaskResult, charsMax: number): string[] {
 
 /** Of a result that its event holds only head and tail of: how much there is, and where. */
 export function wholeResultText(result: TaskResult): string[] {
-  return cutParts(result).map(partText);
+  const files = (result.files ?? []).map((file) => `File ${span(fileText(file), FOREIGN_CHARS_MAX)}.`);
+  return [...cutParts(result).map(partText), ...files];
 }
 
 export function partText(part: CutPart): string {

@@ -37,6 +37,8 @@ export function stepLine(item: MemoryItem, bounds: LineBounds): string {
   });
 }
 
+const FILES_NAMED_MAX = 5;
+
 function callLine({ index, command, ended }: MemoryItem['calls'][number], bounds: LineBounds): Json {
   const shell = command.arguments['command'];
   const text = typeof shell === 'string' ? shell : JSON.stringify(command.arguments);
@@ -56,7 +58,8 @@ function callLine({ index, command, ended }: MemoryItem['calls'][number], bounds
   };
   const streams = (output?.streams ?? []).map((stream) => [stream.stream, streamLine(stream, bounds)] as const);
   const error = ended.message === null ? {} : withoutEmpty({ error: clipNamed(ended.message, bounds.commandChars) });
-  return { ...named, ...ending, ...error, ...Object.fromEntries(streams) };
+  const files = (ended.result?.files ?? []).slice(0, FILES_NAMED_MAX).map(({ name }) => name);
+  return { ...named, ...ending, ...error, ...Object.fromEntries(streams), ...withoutEmpty({ files }) };
 }
 
 function streamLine({ head, tail, gapChars }: OutputText, { wholeChars, edgeChars }: LineBounds): Json {

@@ -45,6 +45,18 @@ describe('MemoryPrompt', () => {
     );
   });
 
+  it('tells of files that came with an answer, in the last step with where they are, and nothing of what is in them', () => {
+    const artifact = { sha256: 'a'.repeat(64), bytes: 48_213 };
+    const kept = { name: 'image-1.png', mediaType: 'image/png', artifact };
+    const lost = { name: 'image-2.png', mediaType: 'image/png', problem: 'not kept: its content is not base64' };
+    const looked = (number: number): MemoryItem =>
+      step(number, { calls: [ran('look', { value: '[file image-1.png]', files: [kept, lost] })] });
+    const { history, last } = new MemoryPrompt(countTokens, BUDGET).render(Memory.of([looked(1), looked(2)]), fence);
+    expect(last).toContain(`image-1.png: image/png, 48213 bytes, SHA-256 ${artifact.sha256}`);
+    expect(last).toContain('image-2.png: image/png, not kept: its content is not base64');
+    expect(history).toContain('image-1.png');
+  });
+
   it('tells refusals, answers, reads and problems', () => {
     const item = step(3, {
       calls: [

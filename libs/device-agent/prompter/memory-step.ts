@@ -1,4 +1,4 @@
-import type { Json } from '#proto';
+import { fileText, type Json, type TaskResult } from '#proto';
 import type { MemoryItem } from '../memory/index.js';
 import { type CountTokens, excerpt, outputOf, type OutputText } from '#libs/prompter';
 import { readOnCall } from './read-output.js';
@@ -71,7 +71,18 @@ function callPieces(step: number, { index, command, ended }: Call, bounds: StepB
   const streams = output?.streams ?? [];
   const results = streams.flatMap((stream) => outputPieces({ step, index, name }, stream, bounds));
   const silent: Piece[] = results.length === 0 ? [{ own: '[Result] no output' }] : results;
-  return [...action, { own: `[Status] ${ended.state}${exit}` }, ...error, ...silent];
+  return [...action, { own: `[Status] ${ended.state}${exit}` }, ...error, ...silent, ...filePieces(name, ended.result)];
+}
+
+const FILES_SHOWN_MAX = 10;
+
+/** Files that came with an answer: that they are there, and not what is in them. */
+function filePieces(name: string, result: TaskResult | null): Piece[] {
+  const files = result?.files ?? [];
+  if (files.length === 0) return [];
+  const more = files.length > FILES_SHOWN_MAX ? [`and ${files.length - FILES_SHOWN_MAX} more`] : [];
+  const data = [...files.slice(0, FILES_SHOWN_MAX).map(fileText), ...more].join('\n');
+  return [{ own: '[Files] kept as artifacts, and not shown' }, { label: `${name} files`, data }];
 }
 
 interface Place {

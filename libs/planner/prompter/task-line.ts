@@ -1,4 +1,4 @@
-import type { Json, TaskId, TaskResult } from '#proto';
+import { fileText, type Json, type TaskId, type TaskResult } from '#proto';
 import { type Graph, type Run, type TaskState } from '#libs/constellation';
 import { outputOf, type OutputText } from '#libs/prompter';
 import { clipped, jsonLine } from './bounded.js';
@@ -201,6 +201,23 @@ const targetsOf = (graph: Graph, position: number): string[] =>
 /** With no characters for it only its exit code. */
 function resultFields(result: TaskResult | null, chars: number): Readonly<Record<string, Json>> {
   if (result === null) return {};
+  return { ...answerFields(result, chars), ...fileFields(result) };
+}
+
+const FILES_SHOWN_MAX = 5;
+
+/** Files that came with it: no reader of a plan sees what is in them. */
+function fileFields({ files = [] }: TaskResult): Readonly<Record<string, Json>> {
+  if (files.length === 0) return {};
+  const more = files.length > FILES_SHOWN_MAX ? [`and ${files.length - FILES_SHOWN_MAX} more`] : [];
+  return {
+    files: [...files.slice(0, FILES_SHOWN_MAX).map((file) => clipped(fileText(file), FILE_CHARS_MAX)), ...more],
+  };
+}
+
+const FILE_CHARS_MAX = 250;
+
+function answerFields(result: TaskResult, chars: number): Readonly<Record<string, Json>> {
   const { value } = result;
   const { exitCode, streams } = outputOf(result);
   if (chars === 0) return exitCode === null ? {} : { exit: exitCode };

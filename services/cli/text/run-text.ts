@@ -217,7 +217,9 @@ function resultText({ result, error, reason, held, recoveredBy }: RunView['tasks
   if (error !== null) return clipToWidth(cleanLine(`${recovered}${error.code} ${error.message}`), RESULT_CHARS_MAX);
   if (reason !== null) return clipToWidth(cleanLine(`${recovered}${reason}`), RESULT_CHARS_MAX);
   if (result === null) return '-';
-  return clipToWidth(cleanLine(answerText(result.value)), RESULT_CHARS_MAX) || '-';
+  const { value, files = [] } = result;
+  const came = files.length === 0 ? '' : `${counted(files.length, 'file')}: `;
+  return clipToWidth(cleanLine(`${came}${answerText(value)}`), RESULT_CHARS_MAX) || '-';
 }
 
 function durationBetween(from: string, to: string): string {

@@ -110,7 +110,7 @@ export function openApi(): Record<string, unknown> {
         get: operation(
           'What the tasks of a run write while they run, as Server-Sent Events, each an OutputChunk, until the run ends; with a format, what is recorded of it',
           {
-            '200': texts('text/event-stream', 'text/plain', 'application/x-ndjson'),
+            '200': texts('text/event-stream', 'text/plain', 'application/x-ndjson', 'application/octet-stream'),
             '204': { description: 'without a format: the run is over' },
             ...refusals(404),
           },

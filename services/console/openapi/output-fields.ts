@@ -20,6 +20,12 @@ export const OUTPUT_FIELDS = [
     description: 'only this',
     schema: { type: 'string', enum: ['stdout', 'stderr', 'result', 'answer'] },
   },
+  {
+    name: 'artifact',
+    in: 'query',
+    description: 'instead of texts: the content of the file of this name that a tool answered with, as an attachment',
+    schema: { type: 'string', maxLength: 128 },
+  },
   { name: 'grep', in: 'query', description: 'only lines that match: RE2', schema: { type: 'string', maxLength: 250 } },
   { name: 'fixed', in: 'query', description: 'the pattern is a text', schema: FLAG },
   { name: 'ignoreCase', in: 'query', description: 'large and small letters are the same', schema: FLAG },

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { CONTEXT_LINES_MAX, matcherOf, type OutputWish } from '#libs/output';
-import { TaskId } from '#proto';
+import { FileName, TaskId } from '#proto';
 import { numberIn, RefusedError, valid, type SaidInAddress } from '../http/index.js';
 
 const Flag = z.enum(['true', 'false']);
@@ -17,6 +17,8 @@ const OutputQuery = z.strictObject({
     .optional(),
   failed: Flag.optional(),
   stream: z.enum(['stdout', 'stderr', 'result', 'answer']).optional(),
+  /** The name of a file that a tool answered with. */
+  artifact: FileName.optional(),
   grep: z.string().min(1).max(250).optional(),
   fixed: Flag.optional(),
   ignoreCase: Flag.optional(),
@@ -25,21 +27,25 @@ const OutputQuery = z.strictObject({
 type OutputQuery = z.infer<typeof OutputQuery>;
 
 /** Which outputs are asked for. Throws RefusedError. */
-export function outputQueryIn(said: SaidInAddress): Pick<OutputQuery, 'format'> & { readonly wish: OutputWish } {
+export function outputQueryIn(
+  said: SaidInAddress,
+): Pick<OutputQuery, 'format' | 'artifact'> & { readonly wish: OutputWish } {
   const query = valid(OutputQuery, {
     ...said,
     ...numberIn('attempt', said['attempt']),
     ...numberIn('context', said['context']),
   });
-  const { format, task, step, attempt, failed, stream, ...more } = query;
+  const { format, artifact, task, step, attempt, failed, stream, ...more } = query;
+  const shown = Object.entries({ format, stream, ...more }).find(([, value]) => value !== undefined);
+  if (artifact !== undefined && shown !== undefined) throw refused(`${shown[0]} is not for a file: leave it out`);
   const part = Object.entries({ step, attempt, failed, stream, ...more }).find(([, value]) => value !== undefined);
-  if (format === undefined && part !== undefined) {
+  if (format === undefined && artifact === undefined && part !== undefined) {
     throw refused(`${part[0]} is for what is recorded: say format=text or format=json with it`);
   }
   const [turn, index] = step?.split('.').map(Number) ?? [];
   const streams = stream === undefined ? undefined : [stream];
   const wish = { taskId: task, attempt, step: turn, index, failed: failed === 'true', streams, search: searchOf(more) };
-  return { format, wish };
+  return { format, artifact, wish };
 }
 
 function searchOf({

@@ -20,8 +20,9 @@ export class OutputController {
   @Needs('READ_OUTPUT')
   async follow(@Param('id') id: string, @Query() said: SaidInAddress, @Res() response: ServerResponse): Promise<void> {
     const runId = valid(RunId, id);
-    const { format, wish } = outputQueryIn(said);
-    if (format === undefined) await this.#output.serve({ runId, taskId: wish.taskId }, response);
+    const { format, artifact, wish } = outputQueryIn(said);
+    if (artifact !== undefined) await this.#recorded.serve({ runId, wish, format: 'file', name: artifact }, response);
+    else if (format === undefined) await this.#output.serve({ runId, taskId: wish.taskId }, response);
     else await this.#recorded.serve({ runId, wish, format }, response);
   }
 }

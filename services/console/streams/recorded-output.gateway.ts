@@ -4,40 +4,54 @@ import {
   loadRecordedOutput,
   NoSuchOutputError,
   RecordedLines,
+  recordedFileNamed,
   recordedItems,
+  type KeptFile,
   type OutputWish,
   type RecordedItem,
+  type RecordedOutput,
 } from '#libs/output';
+import { ArtifactError, openArtifact } from '#libs/messaging';
 import { visibleText, withoutTerminalSequences } from '#libs/visible';
 import type { RunId } from '#proto';
 import { RefusedError } from '../http/index.js';
 import { storedRun } from './stored-run.adapter.js';
 import { drained, SseResponses } from './sse-responses.adapter.js';
 
-export interface RecordedOf {
+interface Wished {
   readonly runId: RunId;
   readonly wish: OutputWish;
-  readonly format: 'text' | 'json';
 }
+
+/** `name`: of one file that a tool answered with. */
+export type RecordedOf = Wished &
+  ({ readonly format: 'text' | 'json' } | { readonly format: 'file'; readonly name: string });
 
 const MEDIA_TYPES = {
   text: 'text/plain; charset=utf-8',
   json: 'application/x-ndjson; charset=utf-8',
-} as const satisfies Record<RecordedOf['format'], string>;
+} as const;
+
+/** Types that no browser runs anything of; what a tool calls anything else is bytes. */
+const PLAIN_TYPES: ReadonlySet<string> = new Set([
+  'application/json',
+  'audio/mpeg',
+  'audio/ogg',
+  'audio/wav',
+  'image/gif',
+  'image/jpeg',
+  'image/png',
+  'image/webp',
+  'text/plain',
+]);
 
 /** What is recorded of the outputs of a run, whole, at the pace of who reads it: one line or one object after the other. */
 export class RecordedOutputs extends SseResponses<RecordedOf> {
-  protected async follow(
-    { runId, wish, format }: RecordedOf,
-    response: ServerResponse,
-    signal: AbortSignal,
-  ): Promise<void> {
+  protected async follow(of: RecordedOf, response: ServerResponse, signal: AbortSignal): Promise<void> {
+    const { runId, wish, format } = of;
     const view = viewOf(await storedRun(this.nc, runId));
-    const found = await loadRecordedOutput(this.nc, view, wish).catch((error: unknown) => {
-      throw error instanceof NoSuchOutputError
-        ? new RefusedError({ code: 'NOT_FOUND', message: error.message })
-        : error;
-    });
+    const found = await loadRecordedOutput(this.nc, view, wish).catch(notFound);
+    if (format === 'file') return this.#file(fileIn(found, of.name), response, signal);
     response.writeHead(200, { 'Content-Type': MEDIA_TYPES[format], 'X-Accel-Buffering': 'no' });
     const printed = format === 'json' ? jsonOf : textOf(wish);
     for await (const item of recordedItems(this.nc, found, wish)) {
@@ -47,8 +61,47 @@ export class RecordedOutputs extends SseResponses<RecordedOf> {
     response.end(printed(null));
   }
 
+  /** Checked while it is read: what turns out to be damaged breaks off before its end. */
+  async #file({ name, mediaType, artifact }: KeptFile, response: ServerResponse, signal: AbortSignal): Promise<void> {
+    const reader = await openArtifact(this.nc, artifact.sha256).catch((error: unknown) => {
+      throw error instanceof ArtifactError ? new RefusedError({ code: 'NOT_FOUND', message: error.message }) : error;
+    });
+    response.writeHead(200, {
+      'Content-Type': PLAIN_TYPES.has(mediaType) ? mediaType : 'application/octet-stream',
+      'Content-Length': reader.bytes,
+      'Content-Disposition': `attachment; filename*=UTF-8''${encodeURIComponent(name)}`,
+      'Content-Security-Policy': 'sandbox',
+      'X-Content-Type-Options': 'nosniff',
+      'X-Accel-Buffering': 'no',
+    });
+    try {
+      for (let data = await reader.next(); data !== null; data = await reader.next()) {
+        if (signal.aborted) return;
+        if (!response.write(data) && !(await drained(response, signal, this.limits.drainMsMax))) {
+          return void response.destroy();
+        }
+      }
+      response.end();
+    } catch (error) {
+      response.destroy();
+      if (!(error instanceof ArtifactError)) throw error;
+    }
+  }
+
   async #sent(text: string, response: ServerResponse, signal: AbortSignal): Promise<boolean> {
     return text === '' || this.write(response, text) || drained(response, signal, this.limits.drainMsMax);
+  }
+}
+
+function notFound(error: unknown): never {
+  throw error instanceof NoSuchOutputError ? new RefusedError({ code: 'NOT_FOUND', message: error.message }) : error;
+}
+
+function fileIn({ commands }: RecordedOutput, name: string): KeptFile {
+  try {
+    return recordedFileNamed(commands, name);
+  } catch (error) {
+    return notFound(error);
   }
 }
 

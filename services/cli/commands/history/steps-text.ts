@@ -1,5 +1,5 @@
 import { type AttemptStory, counted, cutParts, cutText, entryEvents, exitCodeIn } from '#libs/constellation';
-import { POLICY_MISMATCH, type RecordedAttemptEvent, type TaskResult } from '#proto';
+import { fileText, POLICY_MISMATCH, type RecordedAttemptEvent, type TaskResult } from '#proto';
 import { askLine, commandText, decidedText, callsText, problemLines, answerText, stderrOf } from '../../text/index.js';
 import {
   cleanLine,
@@ -129,7 +129,8 @@ function outputLines(result: TaskResult | null): string[] {
     return [words, ...foreign.map((text) => clipToWidth(cleanLine(text), TEXT_CHARS_MAX))].join(': ');
   });
   const left = cut.length === 0 ? counted(more, 'more line') : `${counted(more, 'more line')} of what is recorded`;
-  return [...shown, ...(more > 0 ? [`| ... ${left}`] : []), ...cut];
+  const files = (result.files ?? []).map((file) => `file ${clipToWidth(cleanLine(fileText(file)), TEXT_CHARS_MAX)}`);
+  return [...shown, ...(more > 0 ? [`| ... ${left}`] : []), ...cut, ...files];
 }
 
 function endText(end: Event<'ATTEMPT_FINISHED'>, screen: Screen): string {

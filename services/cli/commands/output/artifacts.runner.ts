@@ -23,18 +23,39 @@ const NAME_BYTES = 6;
 export async function fetchArtifact(context: CliContext, name: string, file?: string): Promise<ExitCode> {
   const sha256 = Sha256.safeParse(name.toLowerCase());
   if (!sha256.success) throw badInput(`"${name}" is not the name of an artifact: ${sha256.error.issues[0]?.message}.`);
-  const target = targetOf(context, file);
-  if (target !== undefined) await mustBeFree(target);
+  const target = await freeTarget(context, file);
   return withBus(context, async (nc) => {
     await recordAccess(nc, { what: 'OUTPUT_READ', artifact: sha256.data });
-    const reader = await openReader(nc, sha256.data);
-    if (target === undefined) await copy(reader, (data) => context.terminal.bytes(data));
-    else await writeNew(target, reader);
-    const { bytes } = reader;
-    if (target !== undefined && context.json) printJson(context, { sha256: sha256.data, bytes, file: target });
-    else if (target !== undefined) context.terminal.out(`${bytes} bytes written to ${target}`);
+    await writeArtifact(context, nc, { sha256: sha256.data, target });
     return EXIT.ok;
   });
+}
+
+interface Fetched {
+  readonly sha256: Sha256;
+  /** Undefined: standard output. */
+  readonly target: string | undefined;
+}
+
+/** Writes the content of an artifact where it is wanted, and says so. The reading is recorded by who asks for it. */
+export async function writeArtifact(
+  context: CliContext,
+  nc: NatsConnection,
+  { sha256, target }: Fetched,
+): Promise<void> {
+  const reader = await openReader(nc, sha256);
+  if (target === undefined) await copy(reader, (data) => context.terminal.bytes(data));
+  else await writeNew(target, reader);
+  const { bytes } = reader;
+  if (target !== undefined && context.json) printJson(context, { sha256, bytes, file: target });
+  else if (target !== undefined) context.terminal.out(`${bytes} bytes written to ${target}`);
+}
+
+/** A file that is not there yet; undefined: standard output. Throws CliError. */
+export async function freeTarget(context: CliContext, file: string | undefined): Promise<string | undefined> {
+  const target = targetOf(context, file);
+  if (target !== undefined) await mustBeFree(target);
+  return target;
 }
 
 /** Undefined: standard output. */

@@ -22,7 +22,8 @@ import {
   outputLineText,
 } from '../../live/index.js';
 import { loadRunRecords, commitsOf, stateAt, runIdFrom } from '../../sources/index.js';
-import { printRecorded } from './recorded-output.runner.js';
+import { freeTarget, writeArtifact } from './artifacts.runner.js';
+import { printRecorded, recordedFileOf } from './recorded-output.runner.js';
 
 /** What may be said about the outputs that are wanted. */
 export interface OutputWords {
@@ -39,6 +40,8 @@ export interface OutputWords {
   readonly context?: number;
   readonly raw?: boolean;
   readonly recorded?: boolean;
+  readonly artifact?: string;
+  readonly output?: string;
 }
 
 /**
@@ -52,6 +55,9 @@ export async function output(context: CliContext, run: string, words: OutputWord
   if (raw && (context.terminal.isTerminal || context.json || wish.search !== undefined)) {
     throw badInput('--raw gives bytes to a file or a pipe: not to a terminal, and without --json and --grep.');
   }
+  const { artifact, output: file } = words;
+  if (artifact !== undefined) return fetchNamed(context, { runId, wish, words: { ...words, artifact } });
+  if (file !== undefined) throw badInput('-o is for a file that a tool answered with: name it with --artifact.');
   return withBus(context, (nc) => outputOf(context, nc, { runId, wish, words }), { follows: true });
 }
 
@@ -78,6 +84,27 @@ async function outputOf(context: CliContext, nc: NatsConnection, { runId, wish, 
   mayLeave(context, runId);
   const ended = await watchRun(context, nc, runId, { manner: 'quiet', output: { taskId, printer } });
   return ended === undefined ? EXIT.failure : exitCodeOfRun(ended);
+}
+
+/** One file of what is recorded, by its name. */
+async function fetchNamed(
+  context: CliContext,
+  { runId, wish, words }: Wanted & { readonly words: { readonly artifact: string } },
+): Promise<ExitCode> {
+  const { raw = false, artifact, output: file } = words;
+  if (raw || wish.search !== undefined || wish.streams !== undefined) {
+    throw badInput('--artifact gives a whole file: say it without --raw, --stream and --grep.');
+  }
+  const target = await freeTarget(context, file);
+  return withBus(context, async (nc) => {
+    const view = stateAt(runId, commitsOf(runId, await loadRunRecords(nc, runId)));
+    const { taskId } = wish;
+    if (taskId !== undefined) checkTask(view, taskId);
+    await recordAccess(nc, { what: 'OUTPUT_READ', runId, ...(taskId === undefined ? {} : { taskId }) });
+    const found = await recordedFileOf(nc, { view, wish }, artifact);
+    await writeArtifact(context, nc, { sha256: found.artifact.sha256, target });
+    return EXIT.ok;
+  });
 }
 
 function wishOf(words: OutputWords): OutputWish {

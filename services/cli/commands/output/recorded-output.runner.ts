@@ -3,8 +3,10 @@ import {
   loadRecordedOutput,
   NoSuchOutputError,
   recordedBytes,
+  recordedFileNamed,
   recordedItems,
   RecordedLines,
+  type KeptFile,
   type OutputWish,
   type RecordedItem,
   type PlacedLine,
@@ -51,6 +53,20 @@ export async function printRecorded(
   if (raw || one !== undefined) return printBytes(context, nc, { found: one === undefined ? found : one, wish, raw });
   const hasContext = (wish.search?.before ?? 0) + (wish.search?.after ?? 0) > 0;
   await printLines(context, recordedItems(nc, found, wish), { isAlone: found.commands.length === 1, hasContext });
+}
+
+/** The file of this name, of those that are recorded. Throws CliError. */
+export async function recordedFileOf(
+  nc: NatsConnection,
+  { view, wish }: Pick<RecordedWish, 'view' | 'wish'>,
+  name: string,
+): Promise<KeptFile> {
+  const { commands } = await loaded(nc, view, wish);
+  try {
+    return recordedFileNamed(commands, name);
+  } catch (error) {
+    throw error instanceof NoSuchOutputError ? badInput(cleanLine(error.message)) : error;
+  }
 }
 
 /** Of the last attempt, when that is one command: what a file of the task is made of. */
