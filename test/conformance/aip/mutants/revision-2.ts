@@ -222,12 +222,19 @@ const WORK: readonly Mutant[] = [
 ];
 
 const FILE_TRANSFER: readonly Mutant[] = [
-  mutant(
-    'files for any command',
-    FILES,
-    ['if (this.#options.device.openCommand(commandId) === undefined) return NOT_OPEN;', ''],
-    ['file.begin-without-command'],
-  ),
+  {
+    name: 'files for any command',
+    edits: [
+      {
+        file: FILES,
+        text: 'if (this.#options.device.openCommand(commandId) === undefined) return NOT_OPEN;',
+        becomes: '',
+      },
+      // What is begun by mistake would be ended in a moment, and on a busy machine before anything was said of it.
+      { file: FILES, text: 'else this.#cancel(entry, COMMAND_ENDED);', becomes: 'else entry.transfer?.tick();' },
+    ],
+    finds: ['file.begin-without-command'],
+  },
   mutant(
     'refusals of files are not told',
     FILES,
