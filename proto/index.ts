@@ -45,6 +45,7 @@ export * from './verbs.js';
 export * from './members.js';
 export * from './view.js';
 export * from './search.js';
+export * from './figures.js';
 export * from './queries.js';
 export * from './roles.js';
 export * from './feed.js';

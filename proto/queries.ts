@@ -25,6 +25,7 @@ import { Demonstration, Experience, GoalMatch, RunbookInfo, RunbookName } from '
 import { LabelSelector } from './labels.js';
 import { LIMITS } from './limits.js';
 import { Issue, Refusal } from './request.js';
+import { FiguresAnswer, FiguresRequest } from './figures.js';
 import { SearchAnswer, SearchRequest } from './search.js';
 import { RunSummary, RunView } from './view.js';
 
@@ -368,5 +369,7 @@ export const QUERIES = {
     },
     /** Commands and what they printed, newest first. */
     search: { request: SearchRequest, answer: SearchAnswer },
+    /** What runs came to in numbers, over all that match. */
+    metrics: { request: FiguresRequest, answer: FiguresAnswer },
   },
 } as const;

@@ -104,6 +104,7 @@ export const ROLE_TABLE: Readonly<Record<ActionName, Rule>> = {
   'logging.attention-take': DESK,
   'logging.attention-settle': DESK,
   'logging.search': LOOK,
+  'logging.metrics': LOOK,
 
   READ_RUNS: LOOK,
   WATCH: LOOK,

@@ -9,6 +9,7 @@ export * from './plan/index.js';
 export * from './report/index.js';
 export * from './schedule/index.js';
 export * from './state/index.js';
+export * from './statistics/index.js';
 export * from './ufo/index.js';
 export * from './values/index.js';
 export * from './views/index.js';

@@ -41,6 +41,7 @@ import {
 } from './projection/index.js';
 import { ReportWriter } from './reports/index.js';
 import { SearchProjection, SearchReader } from './search/index.js';
+import { StatisticsProjection, StatisticsReader } from './statistics/index.js';
 
 export const LOGGING_CONFIG = token<LoggingConfig>('LOGGING_CONFIG');
 /** The database as those who write into it wait for it: emptied, if that is asked for. */
@@ -52,7 +53,7 @@ const ATTENTION = token<AttentionLog>('ATTENTION');
  * One replica of the logging service.
  *
  *   RUNS, ATTEMPTS, PLANS ──► StreamFollower, one for each table ──► Postgres ──► ProjectionReader ──► queries
- *     and FLEET, ATTENTION         └──notice──► ReportWriter ──┘   └──► AttentionReader, SearchReader ──► queries
+ *     and FLEET, ATTENTION         └──notice──► ReportWriter ──┘   └──► AttentionReader, SearchReader, StatisticsReader ──► queries
  *   DLQ, consumers ──► AttentionLooks ─────────────────────────┘
  *   attention-take, -settle ──► AttentionHandler: load, decide, append ──► ATTENTION
  *   RUNS ──► FeedPublisher ──► FEED
@@ -93,6 +94,8 @@ const ATTENTION = token<AttentionLog>('ATTENTION');
     ),
     follower((nc, clock, deadLetters) => new SearchProjection({ nc, clock, deadLetters })),
     part(SearchReader, [NATS, POSTGRES, CLOCK], (nc, postgres, clock) => new SearchReader({ nc, postgres, clock })),
+    follower((nc, clock, deadLetters) => new StatisticsProjection({ nc, clock, deadLetters })),
+    part(StatisticsReader, [NATS, POSTGRES], (nc, postgres) => new StatisticsReader({ nc, postgres })),
     part(
       FeedPublisher,
       [NATS, POSTGRES, CLOCK, LOGGER, Metrics, HealthIndicators],

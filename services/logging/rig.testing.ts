@@ -25,6 +25,7 @@ import { ProjectionReader } from './projection/reader.adapter.js';
 import { ReportWriter } from './reports/report.reactor.js';
 import { plansProjection } from './projection/plans.projector.js';
 import { RunsProjection } from './projection/runs.projector.js';
+import { StatisticsProjection, StatisticsReader } from './statistics/index.js';
 import { checkpointOf } from './projection/write.adapter.js';
 
 export const logger = pino({ level: process.env['ORRERY_LOG_LEVEL'] ?? 'silent' });
@@ -135,6 +136,16 @@ export class Rig {
 
   plans(): Projection {
     return plansProjection({ clock: systemClock, deadLetters: new DeadLetters(this.nc, systemClock) });
+  }
+
+  statistics(): StatisticsProjection {
+    const deadLetters = new DeadLetters(this.nc, systemClock);
+    return new StatisticsProjection({ nc: this.nc, clock: systemClock, deadLetters });
+  }
+
+  /** `runsMax`: of how many runs figures are at most. */
+  statisticsReader(runsMax?: number): StatisticsReader {
+    return new StatisticsReader({ nc: this.nc, postgres: this.postgres, ...(runsMax !== undefined && { runsMax }) });
   }
 
   reports(): ReportWriter {

@@ -6,7 +6,14 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import { isPortFree } from '#libs/embedded';
 import { connectBus } from '#libs/messaging';
 import { familiesOf, requestRun, samplesOf, valueOf } from '#libs/testing';
-import { RunRequest, type AccessEntry, type AccessKind, type ApprovalView, type SearchAnswer } from '#proto';
+import {
+  RunRequest,
+  type AccessEntry,
+  type AccessKind,
+  type ApprovalView,
+  type FiguresAnswer,
+  type SearchAnswer,
+} from '#proto';
 import { Browser } from '../../services/console/login/browser.testing.js';
 import { CLIENT_ID, CLIENT_SECRET, TestProvider } from '../../services/console/login/provider.testing.js';
 import { CAUSED_ELSEWHERE } from '../monitoring/caused-elsewhere.js';
@@ -244,6 +251,40 @@ it('carla finds what billing had done, by what it printed', async () => {
   expect(stdout).toContain(`orrery output ${command?.runId ?? ''} task --attempt 1 --step 0.0`);
   const browsed = await inBrowser(`/v1/search?words=invoices&run=${command?.runId ?? ''}`);
   expect(await browsed.json()).toMatchObject({ commands: [{ commandId: command?.commandId }] });
+});
+
+it('anna looks what the runs of the day came to, and bert sees the same in his browser', async () => {
+  const figures = async (...words: string[]): Promise<FiguresAnswer> => {
+    const { code, stdout } = await anna('metrics', ...words, '--json');
+    expect(code).toBe(0);
+    return JSON.parse(stdout) as FiguresAnswer;
+  };
+  const answer = await until('all of them to be measured', async () => {
+    const now = await figures('--by', 'team');
+    return now.upTo.behind === 0 ? now : undefined;
+  });
+  const { runs, ratios, groups } = answer;
+  const listed = JSON.parse((await anna('runs', '--json')).stdout) as { runs: { outcome: string | null }[] };
+  const succeeded = listed.runs.filter(({ outcome }) => outcome === 'succeeded').length;
+  expect(runs).toEqual({
+    matching: listed.runs.length,
+    counted: listed.runs.length,
+    open: 0,
+    behind: 0,
+    unreadable: 0,
+  });
+  expect(ratios.requestSuccessRatio.meanOfRatios).toBeCloseTo(succeeded / listed.runs.length, 9);
+  expect(ratios.parallelismRatio).toMatchObject({ meanOfRatios: 1, ratioOfMeans: 1, skewed: 0 });
+  expect(new Set(groups.map(({ value }) => value))).toEqual(new Set(['web', null]));
+  expect(await (await inBrowser('/v1/metrics?by=team')).json()).toEqual(answer);
+
+  const { stdout } = await anna('metrics', '--label', 'team=web');
+  expect(stdout).toContain('runs match');
+  expect(stdout).toMatch(/^task success rate \(TSR\) +\d/mu);
+  const csv = (await anna('metrics', '--csv')).stdout.split('\r\n');
+  expect([csv[0]?.split(',').slice(0, 3), csv.length]).toEqual([['group_key', 'group_value', 'quantity'], 70]);
+  const none = await anna('metrics', '--label', 'taem');
+  expect(none).toMatchObject({ code: 0, stdout: '', stderr: expect.stringContaining('did you mean team?') });
 });
 
 it('in the evening the auditor says who did what, from the log and from a file, and finds nothing wrong', async () => {

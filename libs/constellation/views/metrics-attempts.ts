@@ -30,6 +30,7 @@ export class Attempts {
   /** What the last attempt of a task took. */
   readonly #workedMs = new Map<TaskId, number>();
   #peak = 0;
+  #skewed = 0;
 
   get all(): readonly AttemptMetrics[] {
     return this.#all;
@@ -38,6 +39,11 @@ export class Attempts {
   /** Most that ran at once. */
   get peak(): number {
     return this.#peak;
+  }
+
+  /** Attempts of which something ended before it began, by the clocks that recorded it: their times are no times. */
+  get skewed(): number {
+    return this.#skewed;
   }
 
   /** Of the last attempt that has ended; 0 when there is none. */
@@ -75,6 +81,7 @@ export class Attempts {
     if (running === undefined) return;
     this.#running.delete(taskId);
     const { index, from, asked, waits } = running;
+    if (Date.parse(at) < from || waits.some((wait) => wait.until < wait.from)) this.#skewed++;
     const until = Math.max(from, Date.parse(at));
     const open = [...asked.values()].map((since) => ({ from: since, until }));
     const within = [...waits, ...open].map((wait) => ({

@@ -21,9 +21,15 @@ export interface RoundMetrics {
 export class Rounds {
   readonly #all = new Map<EditId, RoundMetrics>();
   readonly #intervals = new Map<EditId, { from: number; until: number | null }>();
+  #skewed = 0;
 
   get all(): RoundMetrics[] {
     return [...this.#all.values()];
+  }
+
+  /** Rounds that ended before they were opened, by the clocks that recorded it. */
+  get skewed(): number {
+    return this.#skewed;
   }
 
   get abandoned(): number {
@@ -66,6 +72,7 @@ export class Rounds {
   #end(round: RoundMetrics, at: Instant): void {
     const interval = this.#intervals.get(round.editId);
     if (interval === undefined || interval.until !== null) return;
+    if (Date.parse(at) < interval.from) this.#skewed++;
     interval.until = Math.max(interval.from, Date.parse(at));
     this.#all.set(round.editId, { ...round, ms: interval.until - interval.from });
   }

@@ -24,6 +24,14 @@ export interface EditMetrics {
   readonly perEdit: ChangeCounts | null;
 }
 
+/** What ended before it began, by the clocks that recorded it. Such a time counts as 0 above: who adds up over many runs leaves it out. */
+export interface SkewedTimes {
+  readonly run: boolean;
+  readonly attempts: number;
+  readonly rounds: number;
+  readonly pauses: number;
+}
+
 /**
  * What the paper measures of a run (sections 10.3 to 10.7), out of its facts alone. Times are in milliseconds between
  * recorded instants; an attempt, a round or a run that has not ended yet adds nothing to them.
@@ -60,6 +68,7 @@ export interface RunMetrics {
   readonly rounds: readonly RoundMetrics[];
   /** Every attempt that was started in this run, in that order. */
   readonly attempts: readonly AttemptMetrics[];
+  readonly skewed: SkewedTimes;
 }
 
 /** Null for no commits at all; a run that is still open is measured as far as it has come. */
@@ -185,6 +194,12 @@ class Measures {
       },
       rounds,
       attempts: this.#attempts.all,
+      skewed: {
+        run: this.#begun !== null && this.#ended !== null && Date.parse(this.#ended) < Date.parse(this.#begun),
+        attempts: this.#attempts.skewed,
+        rounds: this.#rounds.skewed,
+        pauses: this.#pauses.filter(({ from, until }) => until < from).length,
+      },
     };
   }
 

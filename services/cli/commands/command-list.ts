@@ -12,6 +12,7 @@ import { defineExperience } from './experience/index.js';
 import { defineHistory, definePlans } from './history/index.js';
 import { defineLogs } from './logs/index.js';
 import { defineMcp } from './mcp/index.js';
+import { defineMetrics } from './metrics/index.js';
 import { defineArtifacts, defineOutput } from './output/index.js';
 import { definePeople, defineTokens } from './people/index.js';
 import { definePolicy } from './policy/index.js';
@@ -31,6 +32,7 @@ export function defineCommands(program: CliCommand): void {
   defineOutput(program);
   defineRuns(program);
   defineSearch(program);
+  defineMetrics(program);
   defineControl(program);
   defineApprovals(program);
   defineHistory(program);

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { Kvm } from '@nats-io/kv';
+import { figuresCsv, figuresOfRuns } from '#libs/constellation';
 import { tokenHash } from '#libs/keys';
 import { serveQueries, storedPage } from '#libs/messaging';
 import { ANYBODY, notAsked, ownPort, startTestBus, type TestBus } from '#libs/testing';
@@ -20,6 +21,7 @@ import {
   type AttentionEntry,
   type AttentionWord,
   type ActorProof,
+  type FiguresAnswer,
   type SearchAnswer,
 } from '#proto';
 import { startConsole, type TestConsole } from '../console.testing.js';
@@ -71,6 +73,15 @@ let console: TestConsole;
 const atRegistry: { readonly subject: string; readonly body: object; readonly vouched: ActorProof['vouched'] }[] = [];
 /** What the logging service is asked to look for, and finds. */
 const searched: object[] = [];
+const measured: object[] = [];
+const FIGURES: FiguresAnswer = {
+  ...figuresOfRuns(['open']),
+  by: 'team',
+  groups: [{ value: 'db', ...figuresOfRuns(['open']) }],
+  groupsLeft: 0,
+  unknownLabels: [],
+  upTo: { sequence: 3, at: null, behind: 0 },
+};
 const { message: FOUND } = JSON.parse(readFileSync('proto/fixtures/LoggingSearchAnswer/1-one.json', 'utf8')) as {
   message: SearchAnswer;
 };
@@ -112,6 +123,10 @@ beforeAll(async () => {
       search: async (request) => {
         searched.push(request);
         return FOUND;
+      },
+      metrics: async (request) => {
+        measured.push(request);
+        return FIGURES;
       },
       report: async ({ runId }) => {
         await asked();
@@ -257,6 +272,42 @@ describe('a search over HTTP', () => {
     const answer = await get(`/v1/search?${said}`);
     expect([answer.status, await answer.json()]).toMatchObject([400, { error: { issues: [{ path, message }] } }]);
     expect(searched).toHaveLength(before);
+  });
+});
+
+describe('figures over HTTP', () => {
+  const LABELS = 'label=bench=nebula,team&requester=anna&status=failed,completed&by=team';
+
+  it('are those that logging gives for what is said, as JSON and as values with commas', async () => {
+    const before = measured.length;
+    const answer = await get(`/v1/metrics?${LABELS}&since=2026-11-01T00:00:00.000Z&until=2026-11-02T00:00:00.000Z`);
+    expect([answer.status, await answer.json()]).toEqual([200, FIGURES]);
+    const csv = await get('/v1/metrics?format=csv');
+    expect([csv.status, csv.headers.get('content-type')]).toEqual([200, 'text/csv; charset=utf-8']);
+    expect(await csv.text()).toBe(figuresCsv(FIGURES));
+    const asked = {
+      label: ['bench=nebula', 'team'],
+      requester: 'anna',
+      status: ['FAILED', 'COMPLETED'],
+      by: 'team',
+      since: '2026-11-01T00:00:00.000Z',
+      until: '2026-11-02T00:00:00.000Z',
+    };
+    expect(measured.slice(before)).toEqual([asked, {}]);
+  });
+
+  it.each([
+    ['labels=a', 'labels', 'unknown field; did you mean "label"?'],
+    ['label==b', 'label[0]', expect.any(String)],
+    ['by=team=db', 'by', expect.stringContaining('without a value')],
+    ['since=7d', 'since', expect.any(String)],
+    ['status=done', 'status[0]', expect.any(String)],
+    ['format=xml', 'format', expect.any(String)],
+  ])('%s is refused, and nobody is asked', async (said, path, message) => {
+    const before = measured.length;
+    const answer = await get(`/v1/metrics?${said}`);
+    expect([answer.status, await answer.json()]).toMatchObject([400, { error: { issues: [{ path, message }] } }]);
+    expect(measured).toHaveLength(before);
   });
 });
 

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { RecordedItem } from '#libs/output';
 import { OUTPUT_FIELDS } from './output-fields.js';
+import { METRICS_FIELDS } from './metrics-fields.js';
 import { SEARCH_FIELDS } from './search-fields.js';
 import { Me } from '../login/index.js';
 import { ApprovalWord, ApprovedContent, ContentRevocation, ContentWord, Settlement } from '../runs/index.js';
@@ -51,6 +52,7 @@ const SCHEMAS = {
   Me,
   Access: QUERIES.registry.access.answer,
   Search: QUERIES.logging.search.answer,
+  Figures: QUERIES.logging.metrics.answer,
 };
 
 /** What is said in the bodies of verbs, by the names they have here; the same name is the same body. */
@@ -122,6 +124,13 @@ export function openApi(): Record<string, unknown> {
           'Commands and what they printed, newest first, for which all holds that is said; with `before` as an answer gave it the next page',
           { '200': answer('Search') },
           SEARCH_FIELDS,
+        ),
+      },
+      '/v1/metrics': {
+        get: operation(
+          'Figures over all runs for which all holds that is said: success, changes, parallelism, latency, use',
+          { '200': { ...answer('Figures'), ...textBeside('Figures', 'text/csv') }, ...refusals(413) },
+          METRICS_FIELDS,
         ),
       },
       ...controlPaths(),
@@ -333,6 +342,11 @@ function refusals(...statuses: number[]): Record<string, unknown> {
 
 function answer(name: string) {
   return { description: name, content: { 'application/json': { schema: reference(name) } } };
+}
+
+/** The same answer, also as text. */
+function textBeside(name: string, mediaType: string) {
+  return { content: { ...answer(name).content, [mediaType]: { schema: { type: 'string' } } } };
 }
 
 function texts(...mediaTypes: string[]) {

@@ -5,6 +5,7 @@ export * from './attention.controller.js';
 export * from './content-approvals.controller.js';
 export * from './control.controller.js';
 export { RegistryWords } from './registry-words.client.js';
+export * from './metrics.controller.js';
 export * from './requests.controller.js';
 export { RunNamesGuard } from './run-names.guard.js';
 export { RunVerbs } from './run-verbs.client.js';

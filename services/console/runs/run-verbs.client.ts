@@ -115,10 +115,11 @@ export class RunVerbs {
     name: N,
     request: QueryRequest<'logging', N>,
     caller: ConsoleCaller,
+    options: { readonly timeoutMs?: number } = {},
   ): Promise<QueryAnswer<'logging', N>> {
     const { nc, clock } = this.#parts;
     const signer = { seed: this.#seed(), now: () => clock.now(), vouched: vouchedFor(caller) };
-    return query(nc, 'logging', name, request, { signer });
+    return query(nc, 'logging', name, request, { ...options, signer });
   }
 
   #seed(): string {

@@ -6,6 +6,7 @@ import { ProjectionReader } from '../projection/index.js';
 import { ReportWriter } from '../reports/index.js';
 import { inOneMessage } from './in-one-message.js';
 import { SearchReader } from '../search/index.js';
+import { StatisticsReader } from '../statistics/index.js';
 
 const RUNS_DEFAULT = 100;
 const APPROVALS_DEFAULT = 100;
@@ -14,21 +15,24 @@ const AT_WORK_MAX = 1_000;
 type Request<N extends QueryName<'logging'>> = QueryRequest<'logging', N>;
 type Answer<N extends QueryName<'logging'>> = Promise<QueryAnswer<'logging', N>>;
 
-/** `runs`, `run`, `approvals`, `report` and `search`, from Postgres. */
+/** `runs`, `run`, `approvals`, `report`, `search` and `metrics`, from Postgres. */
 @TakesMessages()
 export class LoggingQueries {
   readonly #reader: ProjectionReader;
   readonly #reports: ReportWriter;
   readonly #search: SearchReader;
+  readonly #statistics: StatisticsReader;
 
   constructor(
     @Inject(ProjectionReader) reader: ProjectionReader,
     @Inject(ReportWriter) reports: ReportWriter,
     @Inject(SearchReader) search: SearchReader,
+    @Inject(StatisticsReader) statistics: StatisticsReader,
   ) {
     this.#reader = reader;
     this.#reports = reports;
     this.#search = search;
+    this.#statistics = statistics;
   }
 
   @Answers('logging', 'runs')
@@ -61,6 +65,11 @@ export class LoggingQueries {
   @Answers('logging', 'search')
   async search(request: Request<'search'>): Answer<'search'> {
     return inOneMessage(await this.#search.search(request));
+  }
+
+  @Answers('logging', 'metrics')
+  async metrics(request: Request<'metrics'>): Answer<'metrics'> {
+    return inOneMessage(await this.#statistics.figures(request));
   }
 
   async #known<T>(runId: RunId, found: T | undefined): Promise<T> {

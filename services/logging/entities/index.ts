@@ -3,6 +3,7 @@ import { AttentionEntity, AttentionWordEntity, ComingsEntity } from './attention
 import { AttemptEntity, CommandEntity, CommitEntity } from './commit.entity.js';
 import { BrokenRunEntity, CheckpointEntity, DeadLetterEntity, ReportEntity } from './checkpoint.entity.js';
 import { PlanStepEntity } from './plan-step.entity.js';
+import { RunFiguresEntity } from './run-figures.entity.js';
 import { LineEntity, RunEntity, RunLabelEntity, TaskEntity } from './run.entity.js';
 import { JudgementEntity, SearchEntity } from './search.entity.js';
 
@@ -10,6 +11,7 @@ export * from './attention.entity.js';
 export * from './checkpoint.entity.js';
 export * from './commit.entity.js';
 export * from './plan-step.entity.js';
+export * from './run-figures.entity.js';
 export * from './run.entity.js';
 export * from './search.entity.js';
 
@@ -30,6 +32,7 @@ export const PROJECTED = [
   ComingsEntity,
   SearchEntity,
   JudgementEntity,
+  RunFiguresEntity,
 ] as const;
 
 export const ENTITIES = [...PROJECTED, CheckpointEntity, DeadLetterEntity];

@@ -12,6 +12,7 @@ const FOLLOWED: Readonly<Record<string, keyof typeof STREAMS>> = {
   FLEET: 'FLEET',
   ATTENTION: 'ATTENTION',
   SEARCH: 'ATTEMPTS',
+  FIGURES: 'RUNS',
 };
 
 export interface ProjectionFiguresParts {

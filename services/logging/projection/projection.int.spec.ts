@@ -1,5 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { evolveCommit, planStepsOf, summaryOf, viewOf, type Run } from '#libs/constellation';
+import {
+  evolveCommit,
+  figuresOfRuns,
+  planStepsOf,
+  runFiguresOf,
+  summaryOf,
+  viewOf,
+  type Run,
+  type TalliedRun,
+} from '#libs/constellation';
+import { query } from '#libs/messaging';
 import {
   attemptCommitsOf,
   forkHistory,
@@ -8,9 +18,16 @@ import {
   generateHistory,
   runCommitsOf,
 } from '#libs/testing';
-import { AttemptEntity, BrokenRunEntity, CommandEntity, CommitEntity, PlanStepEntity } from '../entities/index.js';
-import type { RunView } from '#proto';
-import { Rig } from '../rig.testing.js';
+import {
+  AttemptEntity,
+  BrokenRunEntity,
+  CommandEntity,
+  CommitEntity,
+  PlanStepEntity,
+  RunFiguresEntity,
+} from '../entities/index.js';
+import type { FiguresRequest, RunCommit, RunView } from '#proto';
+import { Rig, witnessed } from '../rig.testing.js';
 
 let rig: Rig;
 beforeAll(async () => {
@@ -108,6 +125,96 @@ describe('the projection of PLANS', () => {
   });
 });
 
+/** What each run of the histories is for whoever adds up. */
+const TALLIED = HISTORIES.map((steps) => {
+  const commits = runCommitsOf(steps);
+  const figures: TalliedRun = runFiguresOf(commits) ?? 'open';
+  const [first] = commits[0]?.events ?? [];
+  if (first?.type !== 'RUN_REQUESTED' && first?.type !== 'RUN_FORKED') throw new Error('it does not begin');
+  const requestedAt = first.type === 'RUN_FORKED' ? first.data.forkedAt : first.data.requestedAt;
+  const { labels = {}, requestedBy } = first.data;
+  return { figures, labels, requestedBy: requestedBy.id, requestedAt };
+});
+type Tallied = (typeof TALLIED)[number];
+const figuresWhere = (holds: (run: Tallied) => boolean = () => true) =>
+  figuresOfRuns(TALLIED.filter(holds).map(({ figures }) => figures));
+
+describe('figures over runs', () => {
+  const figures = (request: FiguresRequest = {}) => rig.statisticsReader().figures(request);
+
+  it('say what is not measured yet, while nobody has', async () => {
+    const { runs, upTo } = await figures();
+    const open = TALLIED.filter((run) => run.figures === 'open').length;
+    const behind = HISTORIES.length - open;
+    expect(runs).toEqual({ matching: HISTORIES.length, counted: 0, open, behind, unreadable: 0 });
+    expect(upTo).toEqual({ sequence: 0, at: null, behind: await rig.lastSequence('RUNS') });
+  });
+
+  it('are those of the facts of each run, although whoever measures is killed at every point of its way', async () => {
+    let points = 0;
+    const dying = witnessed(rig.statistics(), () => {
+      if (++points % 7 === 0) throw new Error('killed');
+    });
+    const follower = rig.follower(dying, { itemsMax: 3 });
+    void follower.begin();
+    await rig.projected('FIGURES', 12);
+    await follower.end();
+    // Another one, which holds no run of which the first has seen the beginning.
+    const next = rig.follower(rig.statistics(), { itemsMax: 5 });
+    void next.begin();
+    await rig.projected('FIGURES', await rig.lastSequence('RUNS'));
+    await next.end();
+    const rows = await rig.source.getRepository(RunFiguresEntity).find({ order: { runId: 'ASC' } });
+    const wanted = HISTORIES.map((steps) => runCommitsOf(steps)).flatMap((commits) => {
+      const measured = runFiguresOf(commits);
+      return measured === null ? [] : [{ runId: commits[0]?.runId ?? '', figures: measured }];
+    });
+    expect(wanted.length).toBeGreaterThan(3);
+    expect(rows).toEqual(wanted.toSorted((one, other) => (one.runId < other.runId ? -1 : 1)));
+  });
+
+  it('are added up over just those that match, and by the values of a label', async () => {
+    expect(await figures()).toMatchObject({ ...figuresWhere(), by: null, groups: [], upTo: { behind: 0 } });
+    const [{ requestedBy, requestedAt }] = TALLIED as [Tallied];
+    for (const [request, holds] of [
+      [{ requester: requestedBy }, (run) => run.requestedBy === requestedBy],
+      [{ since: requestedAt }, (run) => run.requestedAt >= requestedAt],
+      [{ until: requestedAt }, (run) => run.requestedAt <= requestedAt],
+      [{ label: ['team'] }, ({ labels }) => labels['team'] !== undefined],
+      [{ label: ['team=db', 'seed=2'] }, ({ labels }) => labels['seed'] === '2'],
+      [{ status: ['COMPLETED', 'FAILED', 'CANCELLED'] }, (run) => run.figures !== 'open'],
+      [{ requester: "x' or 'a' = 'a" }, () => false],
+    ] satisfies [FiguresRequest, (run: Tallied) => boolean][]) {
+      expect([request, await figures(request)]).toMatchObject([request, figuresWhere(holds)]);
+    }
+    const { groups, groupsLeft } = await figures({ by: 'seed' });
+    const values = [...new Set(TALLIED.map(({ labels }) => labels['seed'] ?? null))];
+    expect([new Set(groups.map(({ value }) => value)), groupsLeft]).toEqual([new Set(values), 0]);
+    for (const { value, ...group } of groups) {
+      expect(group).toEqual(figuresWhere(({ labels }) => (labels['seed'] ?? null) === value));
+    }
+  });
+
+  it('are none of no runs, and a label that no run has is told with the one that was meant', async () => {
+    const unknown = async (...label: string[]) => (await figures({ label })).unknownLabels;
+    expect((await figures({ label: ['team=bd'] })).runs.matching).toBe(0);
+    expect(await unknown('team=dbs')).toEqual([{ label: 'team=dbs', meant: 'team=db' }]);
+    expect(await unknown('taem=db')).toEqual([{ label: 'taem=db', meant: 'team=db' }]);
+    expect(await unknown('something')).toEqual([{ label: 'something' }]);
+    // It is there, only not beside the other.
+    expect(await unknown('seed=1', 'seed=2')).toEqual([]);
+    expect((await figures({ by: 'tema' })).unknownLabels).toEqual([{ label: 'tema', meant: 'team' }]);
+  });
+
+  it('are refused of more runs than can be added up, and not made of a part of them', async () => {
+    const few = rig.statisticsReader(HISTORIES.length - 1);
+    await expect(few.figures({})).rejects.toMatchObject({
+      refusal: { code: 'TOO_LARGE', issues: [{ path: 'since' }] },
+    });
+    expect((await few.figures({ label: ['team'] })).runs.matching).toBe(ASKED.length);
+  });
+});
+
 describe('a rebuild', () => {
   it('makes the same projection again', async () => {
     const before = await everything();
@@ -118,8 +225,65 @@ describe('a rebuild', () => {
     await rig.checkpointed('RUNS');
     await rig.checkpointed('ATTEMPTS');
     await rig.checkpointed('PLANS');
+    while ((await query(rig.nc, 'logging', 'metrics', {})).upTo.behind > 0);
     await service.stop();
     expect(await everything()).toEqual(before);
+  });
+});
+
+describe('figures over many runs', () => {
+  const COPIES = 1_500;
+
+  it('are added up page by page, and of so many values of a label only the first have their own', async () => {
+    const { runs, measures, ratios } = await rig.statisticsReader().figures({});
+    // Each that is there as many times again, with a label of its own.
+    const columns = (
+      await rig.source.query<{ name: string }[]>(
+        `select column_name as name from information_schema.columns where table_schema = 'logging' and table_name = 'run'`,
+      )
+    ).map(({ name }) => name);
+    const copied = columns.map((name) => (name === 'run_id' ? `run_id || '-' || copy` : name));
+    const each = `generate_series(1, ${COPIES}) copy`;
+    await rig.source.query(
+      `insert into logging.run (${columns.join(', ')}) select ${copied.join(', ')} from logging.run, ${each}`,
+    );
+    await rig.source.query(
+      `insert into logging.run_figures select run_id || '-' || copy, figures from logging.run_figures, ${each}`,
+    );
+    await rig.source.query(
+      `insert into logging.run_label select run_id, 'ticket', 't' || run_id from logging.run where run_id like '%-%'`,
+    );
+    const many = await rig.statisticsReader().figures({ by: 'ticket' });
+    const times = COPIES + 1;
+    expect(many.runs).toEqual({
+      matching: runs.matching * times,
+      counted: runs.counted * times,
+      open: runs.open * times,
+      behind: 0,
+      unreadable: 0,
+    });
+    expect(many.measures.workMs).toMatchObject({ total: measures.workMs.total * times, p95: measures.workMs.p95 });
+    expect(many.ratios.parallelismRatio.meanOfRatios).toBeCloseTo(ratios.parallelismRatio.meanOfRatios ?? NaN, 9);
+    expect(many.ratios.parallelismRatio.ratioOfMeans).toBeCloseTo(ratios.parallelismRatio.ratioOfMeans ?? NaN, 9);
+    expect([many.groups.length, many.groups.length + many.groupsLeft]).toEqual([50, COPIES * HISTORIES.length + 1]);
+    expect(many.groups[0]).toMatchObject({ value: null, runs });
+  });
+
+  it('leave out and name a run that cannot be read', async () => {
+    const [steps = []] = HISTORIES;
+    const last = runCommitsOf(steps).at(-1) as RunCommit;
+    const end = { id: 'x-1', sequence: 9_999, schemaVersion: 1, type: 'RUN_REOPENED' } as const;
+    const by = { kind: 'person', id: 'ops' } as const;
+    const at = last.at;
+    const data = { by, reopenedAt: at, deadlineAt: at };
+    await rig.publishRaw(last.runId, { ...last, number: last.number + 1, events: [{ ...end, data }] });
+    const followers = [rig.follower(rig.runs()), rig.follower(rig.statistics())];
+    for (const follower of followers) void follower.begin();
+    await rig.caughtUp('RUNS');
+    await rig.projected('FIGURES', await rig.lastSequence('RUNS'));
+    for (const follower of followers) await follower.end();
+    expect((await rig.statisticsReader().figures({})).runs.unreadable).toBe(1);
+    expect(await rig.source.getRepository(RunFiguresEntity).findOneBy({ runId: last.runId })).toBeNull();
   });
 });
 
@@ -168,6 +332,7 @@ async function everything() {
     views,
     commits: await rig.source.getRepository(CommitEntity).find({ order: { streamSequence: 'ASC' } }),
     commands: await rig.source.getRepository(CommandEntity).find({ order: { streamSequence: 'ASC' } }),
+    figures: await rig.source.getRepository(RunFiguresEntity).find({ order: { runId: 'ASC' } }),
     plans: await rig.source
       .getRepository(PlanStepEntity)
       .find({ order: { runId: 'ASC', number: 'ASC', index: 'ASC' } }),

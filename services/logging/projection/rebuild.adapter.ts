@@ -24,7 +24,7 @@ async function forgetProjection(source: DataSource): Promise<void> {
     await manager.query(
       `truncate ${tables.map((table) => source.driver.escape(table).replaceAll('.', '"."')).join(', ')}`,
     );
-    const followed = ['RUNS', 'ATTEMPTS', 'PLANS', 'FLEET', 'ATTENTION', 'DLQ', 'SEARCH'];
+    const followed = ['RUNS', 'ATTEMPTS', 'PLANS', 'FLEET', 'ATTENTION', 'DLQ', 'SEARCH', 'FIGURES'];
     await manager.delete(CheckpointEntity, { name: In(followed) });
   });
 }

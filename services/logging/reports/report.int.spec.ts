@@ -25,6 +25,7 @@ import { ProjectionReader } from '../projection/reader.adapter.js';
 import type { ReportWriter } from './report.reactor.js';
 import { AWAY, Rig } from '../rig.testing.js';
 import { SearchReader } from '../search/index.js';
+import { StatisticsReader } from '../statistics/index.js';
 import { systemClock } from '#libs/platform';
 
 let rig: Rig;
@@ -182,9 +183,11 @@ describe('the queries', () => {
 
   it('ask to try again while PostgreSQL is not there', async () => {
     const search = new SearchReader({ nc: rig.nc, postgres: AWAY, clock: systemClock });
-    const queries = new LoggingQueries(new ProjectionReader(AWAY), reports, search);
+    const statistics = new StatisticsReader({ nc: rig.nc, postgres: AWAY });
+    const queries = new LoggingQueries(new ProjectionReader(AWAY), reports, search, statistics);
     await expect(queries.runs({})).rejects.toMatchObject({ refusal: { code: 'TRY_AGAIN' } });
     await expect(queries.search({})).rejects.toMatchObject({ refusal: { code: 'TRY_AGAIN' } });
+    await expect(queries.metrics({})).rejects.toMatchObject({ refusal: { code: 'TRY_AGAIN' } });
   });
 });
 

@@ -1,0 +1,14 @@
+import { EntitySchema } from 'typeorm';
+import type { RunFigures } from '#libs/constellation';
+import { id, json } from './columns.js';
+
+/** What a run that has ended came to; a run that is open again has none. */
+export interface RunFiguresRow {
+  runId: string;
+  figures: RunFigures;
+}
+
+export const RunFiguresEntity = new EntitySchema<RunFiguresRow>({
+  name: 'run_figures',
+  columns: { runId: id('run_id', true), figures: json('figures') },
+});
