@@ -143,12 +143,29 @@ export const FigureRuns = z.strictObject({
 });
 export type FigureRuns = z.infer<typeof FigureRuns>;
 
+const nothing = {
+  runs: 0,
+  without: 0,
+  skewed: 0,
+  median: null,
+  p95: null,
+  standardDeviation: null,
+  minimum: null,
+  maximum: null,
+};
+
+/** A field for each name. One that a service does not know yet is of no runs. */
+function forEach<N extends string, T>(names: readonly N[], schema: z.ZodType<T>, absent: T): z.ZodType<Record<N, T>> {
+  const fields = Object.fromEntries(names.map((name) => [name, schema.default(absent as never)]));
+  return z.strictObject(fields) as unknown as z.ZodType<Record<N, T>>;
+}
+
 const figures = {
   runs: FigureRuns,
-  measures: z.record(MeasureName, MeasureFigures),
-  ratios: z.record(RatioName, RatioFigures),
+  measures: forEach(MeasureName.options, MeasureFigures, { ...nothing, mean: null, total: 0 }),
+  ratios: forEach(RatioName.options, RatioFigures, { ...nothing, meanOfRatios: null, ratioOfMeans: null }),
   /** From the first range with a run in it to the last. */
-  distributions: z.record(DistributionName, z.array(FigureBin)),
+  distributions: forEach(DistributionName.options, z.array(FigureBin), []),
 } as const;
 export const FiguresOfRuns = z.strictObject(figures);
 export type FiguresOfRuns = z.infer<typeof FiguresOfRuns>;

@@ -9,11 +9,11 @@ import {
 } from '#proto';
 import { binsOf } from './bins.js';
 import { MEASURE_NAMES, RATIO_NAMES, RATIOS } from './quantities.js';
-import type { RunFigures } from './run-figures.js';
-import { meanOf, sortedOf, spreadOf, sumOf } from './spread.js';
+import type { MeasuredRun } from './run-figures.js';
+import { meanOf, sortedOf, spreadOf, totalOf } from './spread.js';
 
 /** One run that matches: its figures, or why there are none. */
-export type TalliedRun = RunFigures | 'open' | 'behind' | 'unreadable';
+export type TalliedRun = MeasuredRun | 'open' | 'behind' | 'unreadable';
 
 /** The figures of all runs together. Pure: the same runs in whatever order are the same figures. */
 export function figuresOfRuns(runs: Iterable<TalliedRun>): FiguresOfRuns {
@@ -61,7 +61,7 @@ export class FiguresTally {
   }
 
   /** Both numbers and a denominator above 0, or it is no ratio. */
-  #addRatio(name: RatioName, run: RunFigures, skewed: ReadonlySet<MeasureName>): void {
+  #addRatio(name: RatioName, run: MeasuredRun, skewed: ReadonlySet<MeasureName>): void {
     const { numerator, denominator } = RATIOS[name];
     if ([numerator, ...denominator].some((part) => skewed.has(part))) return this.#skew(name);
     const above = valueOf(run, numerator);
@@ -74,13 +74,13 @@ export class FiguresTally {
 
   #measure(name: MeasureName): MeasureFigures {
     const values = sortedOf(this.#values.get(name) ?? []);
-    return { ...this.#left(name, values), ...spreadOf(values), mean: meanOf(values), total: sumOf(values) };
+    return { ...this.#left(name, values), ...spreadOf(values), mean: meanOf(values), total: totalOf(values) };
   }
 
   #ratio(name: RatioName): RatioFigures {
     const { numerators, denominators } = this.#ratioOf(name);
     const ratios = sortedOf(this.#ratiosOf(name));
-    const sums = { above: sumOf(sortedOf(numerators)), below: sumOf(sortedOf(denominators)) };
+    const sums = { above: totalOf(sortedOf(numerators)), below: totalOf(sortedOf(denominators)) };
     const ratioOfMeans = ratios.length === 0 ? null : sums.above / sums.below;
     return { ...this.#left(name, ratios), ...spreadOf(ratios), meanOfRatios: meanOf(ratios), ratioOfMeans };
   }
@@ -110,7 +110,7 @@ export class FiguresTally {
 }
 
 /** What was measured before a figure was thought of has none of it. */
-function valueOf({ values }: RunFigures, name: MeasureName): number | null {
+function valueOf({ values }: MeasuredRun, name: MeasureName): number | null {
   return values[name] ?? null;
 }
 

@@ -20,7 +20,7 @@ import { binsOf } from './bins.js';
 import { figuresCsv } from './figures-csv.js';
 import { figuresOfRuns, FiguresTally } from './figures-tally.js';
 import { MEASURES, RATIOS } from './quantities.js';
-import { runFiguresOf, type RunFigures } from './run-figures.js';
+import { runFiguresOf, type MeasuredRun } from './run-figures.js';
 import { sortedOf, spreadOf } from './spread.js';
 
 describe('the figures of one run', () => {
@@ -258,10 +258,10 @@ describe('over whatever runs', () => {
   it('every ratio is what a naive count says, both ways, and every run is counted once', () => {
     fc.assert(
       fc.property(runs, (given) => {
-        const all = given.map(({ numbers, skewed }): RunFigures => {
+        const all = given.map(({ numbers, skewed }): MeasuredRun => {
           const values = Object.fromEntries(MeasureName.options.map((name, index) => [name, numbers[index] ?? null]));
           for (const name of skewed) values[name] = null;
-          return { values: values as RunFigures['values'], skewed };
+          return { values: values as MeasuredRun['values'], skewed };
         });
         const { measures, ratios } = figuresOfRuns(all);
         for (const name of RatioName.options) {

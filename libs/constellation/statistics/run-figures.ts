@@ -3,17 +3,17 @@ import { addUsage } from '#proto';
 import { metricsOf, type RunMetrics } from '../views/index.js';
 
 /** What one run that has ended came to. */
-export interface RunFigures {
+export interface MeasuredRun {
   /** Null: the run has none of it. */
   readonly values: Readonly<Record<MeasureName, number | null>>;
   /** Those of them that are null because something ended before it began, by the clocks that recorded it. */
   readonly skewed: readonly MeasureName[];
 }
 
-type Values = RunFigures['values'];
+type Values = MeasuredRun['values'];
 
 /** Null while the run has not ended, or when its end was taken back. Out of the facts of the run alone, as its report has them. */
-export function runFiguresOf(commits: readonly RunCommit[]): RunFigures | null {
+export function runFiguresOf(commits: readonly RunCommit[]): MeasuredRun | null {
   const metrics = metricsOf(commits);
   const ending = endingOf(commits);
   if (metrics === null || ending === null) return null;

@@ -14,12 +14,12 @@ export function sortedOf(values: readonly number[]): Sorted {
   return Float64Array.from(values).sort();
 }
 
-export function sumOf(sorted: Sorted): number {
+export function totalOf(sorted: Sorted): number {
   return sorted.reduce((sum, value) => sum + value, 0);
 }
 
 export function meanOf(sorted: Sorted): number | null {
-  return sorted.length === 0 ? null : sumOf(sorted) / sorted.length;
+  return sorted.length === 0 ? null : totalOf(sorted) / sorted.length;
 }
 
 /** The median of an even number is the mean of the two in the middle; the 95th percentile is the nearest rank; the deviation is that of a sample. */

@@ -1,5 +1,5 @@
 import { NO_USAGE, type RunEvent } from '#proto';
-import { runFiguresOf, type RunFigures } from '../statistics/run-figures.js';
+import { runFiguresOf, type MeasuredRun } from '../statistics/run-figures.js';
 import {
   abandoned,
   at,
@@ -25,7 +25,7 @@ import {
 const SECOND = 1_000;
 const done = { completed: 0, failed: 0, skipped: 0, cancelled: 0 };
 
-export function figuresOf(...groups: readonly (readonly RunEvent[])[]): RunFigures {
+export function figuresOf(...groups: readonly (readonly RunEvent[])[]): MeasuredRun {
   const figures = runFiguresOf(commitsOf(...groups));
   if (figures === null) throw new Error('the run has not ended');
   return figures;

@@ -1,11 +1,11 @@
 import { EntitySchema } from 'typeorm';
-import type { RunFigures } from '#libs/constellation';
+import type { MeasuredRun } from '#libs/constellation';
 import { id, json } from './columns.js';
 
 /** What a run that has ended came to; a run that is open again has none. */
 export interface RunFiguresRow {
   runId: string;
-  figures: RunFigures;
+  figures: MeasuredRun;
 }
 
 export const RunFiguresEntity = new EntitySchema<RunFiguresRow>({

@@ -1,6 +1,6 @@
 import type { NatsConnection } from '@nats-io/transport-node';
 import { In, type EntityManager } from 'typeorm';
-import { FiguresTally, type RunFigures, type TalliedRun } from '#libs/constellation';
+import { FiguresTally, type MeasuredRun, type TalliedRun } from '#libs/constellation';
 import { lastStored, QueryRefusedError, refused } from '#libs/messaging';
 import type { Postgres } from '#libs/platform';
 import { Slots } from '#libs/slots';
@@ -40,7 +40,7 @@ interface RunRead {
   readonly ended: boolean;
   readonly broken: boolean;
   readonly place: string;
-  readonly figures: RunFigures | null;
+  readonly figures: MeasuredRun | null;
   readonly value: string | null;
 }
 

@@ -1,6 +1,6 @@
 import type { NatsConnection } from '@nats-io/transport-node';
 import { In, type DataSource } from 'typeorm';
-import { runFiguresOf, type RunFigures } from '#libs/constellation';
+import { runFiguresOf, type MeasuredRun } from '#libs/constellation';
 import { readCommits, type StreamEntry } from '#libs/event-log';
 import { parseJson, parseWith, RunCommit, runIdOfSubject, subjects, type RunEventType, type RunId } from '#proto';
 import { RunFiguresEntity } from '../entities/index.js';
@@ -34,7 +34,7 @@ interface Batch {
   readonly bad: { readonly entry: StreamEntry; readonly reason: string }[];
   readonly held: Map<RunId, HeldRun>;
   /** Null: it has not ended. */
-  readonly figures: Map<RunId, RunFigures | null>;
+  readonly figures: Map<RunId, MeasuredRun | null>;
 }
 
 /**
@@ -97,7 +97,7 @@ export class StatisticsProjection implements Projection {
     if (isSettling) batch.figures.set(runId, this.#measured(batch, entry, run));
   }
 
-  #measured(batch: Batch, entry: StreamEntry, { commits }: HeldRun): RunFigures | null {
+  #measured(batch: Batch, entry: StreamEntry, { commits }: HeldRun): MeasuredRun | null {
     try {
       return runFiguresOf(commits);
     } catch (error) {

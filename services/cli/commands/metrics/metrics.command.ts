@@ -2,7 +2,7 @@
 import { InvalidArgumentError } from 'commander';
 import { Instant, parseWith, RunStatus, meantName } from '#proto';
 import { commaList, define, spanMs, type CliCommand } from '../../terminal/index.js';
-import type { Moment, MetricsOptions } from './metrics.runner.js';
+import type { SaidMoment, MetricsOptions } from './metrics.runner.js';
 
 const STATUSES = RunStatus.options.map((status) => status.toLowerCase());
 
@@ -29,7 +29,7 @@ export function defineMetrics(program: CliCommand): void {
 
 const collected = (text: string, before: readonly string[] = []): string[] => [...before, text];
 
-function momentFrom(text: string): Moment {
+function momentFrom(text: string): SaidMoment {
   if (/^\d+[a-z]$/u.test(text)) return { agoMs: spanMs(text) };
   const parsed = parseWith(Instant, text);
   if (parsed.ok) return { at: parsed.value };

@@ -9,12 +9,12 @@ import { metricsLines, remarksOf } from './metrics-text.js';
 const ANSWER_MS_MAX = 45_000;
 
 /** When something was, as a person says it. */
-export type Moment = { readonly agoMs: number } | { readonly at: string };
+export type SaidMoment = { readonly agoMs: number } | { readonly at: string };
 
 export interface MetricsOptions {
   readonly label?: readonly string[];
-  readonly since?: Moment;
-  readonly until?: Moment;
+  readonly since?: SaidMoment;
+  readonly until?: SaidMoment;
   readonly requester?: string;
   readonly status?: readonly RunStatus[];
   readonly by?: string;
@@ -41,7 +41,7 @@ async function print(context: CliContext, answer: FiguresAnswer, csv: boolean): 
 
 /** Throws CliError with the option that cannot be meant. */
 function askedIn({ since, until, ...options }: Omit<MetricsOptions, 'csv'>, now: number): FiguresRequest {
-  const instantOf = (moment: Moment): string =>
+  const instantOf = (moment: SaidMoment): string =>
     'at' in moment ? moment.at : new Date(now - moment.agoMs).toISOString();
   const asked = {
     ...options,

@@ -1,17 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { figuresOfRuns, type TalliedRun } from '#libs/constellation';
 import type { FiguresAnswer } from '#proto';
-import {
-  CANCELLED,
-  CHAIN,
-  DIAMOND,
-  EDITED,
-  FAILED,
-  RETRIED,
-} from '../../../../libs/constellation/testing/figure-runs.js';
-import { CliCommand } from '../../terminal/index.js';
-import { metricsLines, remarksOf } from './metrics-text.js';
-import { defineMetrics } from './metrics.command.js';
+import { CANCELLED, CHAIN, DIAMOND, EDITED, FAILED, RETRIED } from '../../libs/constellation/testing/figure-runs.js';
+import { CliCommand } from '../../services/cli/terminal/index.js';
+import { metricsLines, remarksOf } from '../../services/cli/commands/metrics/metrics-text.js';
+import { defineMetrics } from '../../services/cli/commands/metrics/metrics.command.js';
 
 const RUNS: readonly TalliedRun[] = [DIAMOND, CHAIN, FAILED, CANCELLED, RETRIED, EDITED];
 const NARROW = { isTerminal: true, color: false, columns: 80 };
