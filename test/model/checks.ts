@@ -81,7 +81,10 @@ function* checkObeyed(input: Input, { stage, world }: Taken): Generator<Violatio
   const { action } = input;
   if (action.verb === 'CANCEL' && !isOver && after.ending !== 'cancelled') yield fail('the run was not cancelled');
   if (action.verb === 'PAUSE' && !isOver && after.phase !== 'PAUSED') yield fail('the run was not paused');
-  if (action.verb === 'RESUME' && !isOver && after.phase !== 'RUNNING') yield fail('the run was not resumed');
+  // Nobody accepts a plan while the planner thinks about what was said of it.
+  const isThoughtAbout = before.round !== null && before.mustWait;
+  if (action.verb === 'RESUME' && !isOver && !isThoughtAbout && after.phase !== 'RUNNING')
+    yield fail('the run was not resumed');
 }
 
 /** A person's word opens a task again whatever is known of it, unless a line says that it cannot start. */
