@@ -333,7 +333,7 @@ export const QUERIES = {
     report: asks({ runId: RunId }, { runId: RunId, markdown: z.string() }),
     /**
      * What needs somebody, newest first: those entries for which all holds that is said; settled ones only where that is wanted. `open` and `taken`
-     * count all that are not settled, whatever is asked for.
+     * count all that are not settled, whatever is asked for; `matching` those of them for which all holds that is said.
      */
     attention: asks(
       {
@@ -353,6 +353,7 @@ export const QUERIES = {
       {
         open: z.int().min(0),
         taken: z.int().min(0),
+        matching: z.strictObject({ open: z.int().min(0), taken: z.int().min(0) }),
         entries: z.array(AttentionEntry),
         more: z.literal(true).optional(),
         unseen: z.array(UnseenSource),

@@ -6,7 +6,9 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createUser } from '@nats-io/nkeys';
+import { connect } from '@nats-io/transport-node';
 import { startTestNats, type TestNats } from '#libs/testing';
+import { subjects } from '#proto';
 import { runProgram } from './run-program.js';
 import { everyVerb, type Verb } from './testing/every-verb.js';
 import { fakeTerminal, surroundings } from './testing/fake-terminal.js';
@@ -155,5 +157,49 @@ describe('one signal ends every verb', () => {
     child.kill(name);
     const [exitCode] = (await once(child, 'exit')) as [number | null];
     expect([exitCode, await said]).toEqual([code, expect.stringContaining(words)]);
+  });
+});
+
+describe('a word about the inbox', () => {
+  const ENTRY = '4kq7w2m9x0ab';
+  /** What a command says when whoever listens does this with each try. */
+  async function said(listen?: (id: string, tries: number) => unknown) {
+    const bus = await connect({ servers: server.url });
+    const tries: string[] = [];
+    if (listen !== undefined) {
+      bus.subscribe(subjects.query('logging', 'attention-take'), {
+        callback: (_, message) => {
+          tries.push(message.json<{ id: string }>().id);
+          const answer = listen(tries[0] ?? '', tries.length);
+          if (answer !== undefined) message.respond(JSON.stringify(answer));
+        },
+      });
+      await bus.flush();
+    }
+    const terminal = fakeTerminal();
+    const env = environment(server.url, LONG_S);
+    const exitCode = await runProgram(['attention', 'take', ENTRY, '--timeout', '2'], surroundings(terminal, env));
+    await bus.close();
+    return { exitCode, out: terminal.outLines, err: terminal.errLines.join('\n'), tries: new Set(tries) };
+  }
+
+  it('that nobody can have heard changed nothing, and that is said', async () =>
+    expect(await said()).toMatchObject({
+      exitCode: 4,
+      err: expect.stringMatching(/not running.*Trying again for up to 2 s.\n.*not running.*Nothing was done about/su),
+    }));
+
+  it('that somebody may have heard is said to be unknown', async () =>
+    expect(await said(() => undefined)).toMatchObject({
+      exitCode: 4,
+      err: expect.stringContaining(`Whether it was recorded of ${ENTRY} is not known; to say it again does no harm.`),
+    }));
+
+  it('is said again under its id until there is an answer', async () => {
+    const refusal = { error: { code: 'TRY_AGAIN', message: 'PostgreSQL is not there yet.', issues: [] } };
+    const by = { kind: 'person', id: 'anna' };
+    const word = { attentionId: ENTRY, state: 'taken', by, at: '2026-11-20T12:00:00.000Z', changed: true };
+    const { exitCode, out, tries } = await said((_, times) => (times < 3 ? refusal : word));
+    expect([exitCode, out, tries.size]).toEqual([0, [`${ENTRY} is taken on by anna`], 1]);
   });
 });

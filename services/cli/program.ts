@@ -1,11 +1,13 @@
-import { CommanderError } from 'commander';
+import { CommanderError, type Command } from 'commander';
 import { LATEST_RUN, runsToFind, VERSION } from '#proto';
 import { defineCommands } from './commands/index.js';
 import {
   badInput,
+  cleanLine,
   CliCommand,
   DESCRIPTION,
   ENVIRONMENT,
+  EVERYWHERE,
   EXIT,
   EXIT_MEANINGS,
   FIRST_EXAMPLES,
@@ -47,13 +49,14 @@ export async function runCli(words: readonly string[], surroundings: CliSurround
   let { env } = surroundings;
   const program = new CliCommand(async (command, act) => {
     const { json } = command.optsWithGlobals<{ json?: boolean }>();
-    const work = act({ ...surroundings, env, json: json ?? false });
+    const contextSaid = contextOf(command);
+    const work = act({ ...surroundings, env, json: json ?? false, ...(contextSaid !== undefined && { contextSaid }) });
     exitCode = await (command.stopsItself ? work : untilStopped(work, surroundings.signal));
   }, 'orrery');
   describe(program, surroundings);
   defineCommands(program);
   program.hook('preAction', async (_, command) => {
-    env = await environmentMeant(command as CliCommand, program.opts<{ context?: string }>().context, surroundings.env);
+    env = await environmentMeant(command as CliCommand, surroundings);
     await nameRuns(command as CliCommand, { ...surroundings, env });
   });
   try {
@@ -67,23 +70,29 @@ export async function runCli(words: readonly string[], surroundings: CliSurround
   return exitCode;
 }
 
-/** That of the system that is meant: the only place where a command line gets a context. */
-async function environmentMeant(
-  command: CliCommand,
-  said: string | undefined,
-  env: NodeJS.ProcessEnv,
-): Promise<NodeJS.ProcessEnv> {
+/** The context that was said, before the command or behind it; what stands nearest to the end counts. */
+function contextOf(command: Command): string | undefined {
+  const said = command.getOptionValue('context') as string | undefined;
+  return said ?? (command.parent === null ? undefined : contextOf(command.parent));
+}
+
+/** That of the system that is meant: the only place where a command line gets a context. Who changes something elsewhere is told where. */
+async function environmentMeant(command: CliCommand, { env, terminal }: CliSurroundings): Promise<NodeJS.ProcessEnv> {
   const top = command.parent?.parent === null ? command.name() : (command.parent?.name() ?? '');
   if (OF_NO_SYSTEM.has(top)) return env;
-  const { environmentOf, nameMeant, NO_CONTEXT, readContexts } = await import('./contexts/index.js');
+  const { environmentOf, nameMeant, NO_CONTEXT, placeText, readContexts } = await import('./contexts/index.js');
   const contexts = await readContexts(env);
-  const name = nameMeant(said, env, contexts);
+  const name = nameMeant(contextOf(command), env, contexts);
   const meant = environmentOf(name, env, contexts);
   const isElsewhere = name !== NO_CONTEXT && (meant['ORRERY_NATS_URL'] ?? '') !== '';
-  if (!isElsewhere || !OF_THIS_MACHINE.has(top)) return meant;
-  throw badInput(
-    `"${top}" is about a system of this machine, and the context ${name} is one elsewhere: try --context default.`,
-  );
+  if (isElsewhere && OF_THIS_MACHINE.has(top)) {
+    throw badInput(
+      `"${top}" is about a system of this machine, and the context ${name} is one elsewhere: try --context default.`,
+    );
+  }
+  const { json } = command.optsWithGlobals<{ json?: boolean }>();
+  if (name !== NO_CONTEXT && command.isChanging && json !== true) terminal.err(cleanLine(placeText(name, contexts)));
+  return meant;
 }
 
 /** Puts ids in the place of what stands for runs: the only place where a command line gets the id of a run. */
@@ -113,13 +122,11 @@ async function runFor(command: CliCommand, word: string, surroundings: CliSurrou
 }
 
 function describe(program: CliCommand, { terminal }: CliSurroundings): void {
+  for (const [flags, what] of EVERYWHERE) program.option(flags, what);
   program
     .description(DESCRIPTION)
     .version(VERSION)
-    .option('--json', 'print JSON')
-    // `output` has a --context of its own: what is said of the program stands before the command.
     .enablePositionalOptions()
-    .option('--context <name>', 'the system that is meant, as "orrery context list" has it')
     .exitOverride()
     .configureOutput({
       writeOut: (text) => terminal.out(text.trimEnd()),
@@ -134,8 +141,5 @@ function describe(program: CliCommand, { terminal }: CliSurroundings): void {
 
 function sentenceFrom(message: string): string {
   const text = message.replace(/^error: /u, '').replaceAll('\n', ' ');
-  if (text.startsWith("unknown option '--context")) {
-    return 'The system that is meant is named before the command: orrery --context <name> runs.';
-  }
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.?!)]$/u.test(text) ? '' : '.'}`;
 }

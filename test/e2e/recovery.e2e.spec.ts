@@ -61,8 +61,15 @@ afterAll(async () => {
 async function happens({ killed = [], frozen = [] }: Outage): Promise<void> {
   await signal(system, killed, 'SIGKILL');
   await signal(system, frozen, 'SIGSTOP');
-  if (frozen.length > 0) await during(FROZEN_MS);
+  if (frozen.length > 0) await Promise.all([during(FROZEN_MS), ...(frozen.includes('nats') ? [isTold()] : [])]);
   await signal(system, frozen, 'SIGCONT');
+}
+
+/** Who asks how it is while the bus is frozen hears that it does not answer, and that nobody can tell what needs somebody. */
+async function isTold(): Promise<void> {
+  const { parts, attention } = await system.json<{ parts: object[]; attention: { unseen: object[] } }>('status');
+  expect(parts).toContainEqual(expect.objectContaining({ name: 'nats', state: 'no answer' }));
+  expect(attention.unseen).toHaveLength(1);
 }
 
 describe('while a task is at work', () => {

@@ -7,7 +7,7 @@ const PROBE_MS = 1_000;
 const PORT = 4222;
 
 /** Looks once, without saying anything: a NATS server speaks first. Never throws. */
-export function greetingOf(url: string): Promise<Greeting> {
+export function greetingOf(url: string, waitMs = PROBE_MS): Promise<Greeting> {
   const { hostname = '', port = '' } = URL.parse(url.includes('://') ? url : `nats://${url}`) ?? {};
   const { promise, resolve } = Promise.withResolvers<Greeting>();
   let found: Greeting = 'unreachable';
@@ -17,7 +17,7 @@ export function greetingOf(url: string): Promise<Greeting> {
     resolve(found);
   };
   const socket = connect({ host: hostname, port: port === '' ? PORT : Number(port) });
-  const timer = setTimeout(end, PROBE_MS);
+  const timer = setTimeout(end, waitMs);
   socket.once('connect', () => (found = 'silent'));
   socket.once('data', () => {
     found = 'greets';

@@ -160,11 +160,11 @@ export async function query<S extends QueryService, N extends QueryName<S>>(
     asked = await put(nc, subject, question, timeoutMs);
   }
   if (asked.kind !== 'answered') {
-    const { cause } = asked;
-    if (asked.kind === 'denied')
-      throw new QueryUnavailableError(`This key may not ask ${service} for ${name}.`, { cause });
-    const what = asked.kind === 'nobody' ? 'is not running' : `did not answer in ${timeoutMs / 1_000} s`;
-    throw new QueryUnavailableError(`The ${service} service ${what}.`, { cause });
+    const { kind, cause } = asked;
+    if (kind === 'denied')
+      throw new QueryUnavailableError(`This key may not ask ${service} for ${name}.`, { kind, cause });
+    const what = kind === 'nobody' ? 'is not running' : `did not answer in ${timeoutMs / 1_000} s`;
+    throw new QueryUnavailableError(`The ${service} service ${what}.`, { kind, cause });
   }
   const { json } = asked;
   const no = QueryError.safeParse(json);
@@ -172,6 +172,7 @@ export async function query<S extends QueryService, N extends QueryName<S>>(
   const answered = schemas.answer.safeParse(json);
   if (answered.success) return answered.data;
   throw new QueryUnavailableError(`The ${service} service gave an answer that is not valid.`, {
+    kind: 'invalid',
     cause: answered.error,
   });
 }

@@ -5,3 +5,4 @@ export * from './fleet.client.js';
 export * from './open-fleet.js';
 export * from './planner.client.js';
 export * from './registry.client.js';
+export * from './until-answered.client.js';

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { withoutCredentials } from '../home/index.js';
 import { badInput } from '../terminal/index.js';
 
 /** What is meant without a context: what the environment says, else the home of this user. */
@@ -50,4 +51,12 @@ export function contextNamed(name: string, contexts: Contexts['contexts']): Syst
   if (found !== undefined) return found;
   const names = [NO_CONTEXT, ...Object.keys(contexts)].join(', ');
   throw badInput(`There is no context "${name}". There is: ${names}.`);
+}
+
+/** Which system that is, in one line: `context prod: nats://bus.example:4222`. */
+export function placeText(name: string, { contexts }: Contexts): string {
+  const context = contextNamed(name, contexts);
+  // A file that was written by hand may have a password in it.
+  const place = 'home' in context ? context.home : URL.canParse(context.url) ? withoutCredentials(context.url) : '?';
+  return `context ${name}: ${place}`;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { cleanLine, cleanText, clipToWidth } from './clean.js';
+import { cleanLine, cleanText, clipToWidth, visibleClip, visibleLines } from './clean.js';
 
 describe('cleanText', () => {
   it('takes colours and cursor movements out', () => {
@@ -40,4 +40,11 @@ describe('clip', () => {
   it('keeps what fits', () => expect(clipToWidth('abc', 3)).toBe('abc'));
   it('says that something is missing', () => expect(clipToWidth('abcd', 3)).toBe('ab…'));
   it('does not cut a character in two', () => expect(clipToWidth('😀😀😀', 2)).toBe('😀…'));
+});
+
+describe('text that a person decides about', () => {
+  it('keeps line breaks where they are wanted, and counts nothing as one line that is several', () => {
+    expect(visibleLines('cat <<E\nrm\u200B\nE')).toEqual(['cat <<E', String.raw`rm\u200b`, 'E']);
+    expect(visibleClip('a\nbcdef', 5)).toBe(String.raw`a\nb…`);
+  });
 });

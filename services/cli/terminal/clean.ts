@@ -1,4 +1,4 @@
-import { visibleText, withoutTerminalSequences } from '#libs/visible';
+import { visibleLine, visibleText, withoutTerminalSequences } from '#libs/visible';
 
 /** How an emoji is drawn: the picture is the same without. */
 const PRESENTATION = /(?<=\p{Extended_Pictographic})[\uFE0E\uFE0F]/gu;
@@ -21,4 +21,13 @@ export function cleanLine(text: string): string {
 export function clipToWidth(text: string, width: number): string {
   const characters = Array.from(text);
   return characters.length <= width ? text : `${characters.slice(0, Math.max(0, width - 1)).join('')}…`;
+}
+
+/** Text of several lines that a person decides about: each line is one of the result, with nothing hidden in it. */
+export function visibleLines(text: string): string[] {
+  return text.split('\n').map(visibleLine);
+}
+
+export function visibleClip(text: string, width: number): string {
+  return clipToWidth(visibleLine(text), width);
 }

@@ -11,6 +11,7 @@ export class CliCommand extends Command {
   #stopsItself = false;
   #isVerb = false;
   #isForOneRun = false;
+  #isChanging = false;
   #examples: readonly string[] = [];
   readonly #valuesOf = new Map<string, readonly string[]>();
 
@@ -32,7 +33,17 @@ export class CliCommand extends Command {
   /** It changes the run, or lets somebody change it: which one is said by its id, not by when it was asked for. */
   forOneRun(): this {
     this.#isForOneRun = true;
+    return this.changing();
+  }
+
+  /** It changes something in the system that is meant, or lets somebody change it: a person is told which one that is. */
+  changing(): this {
+    this.#isChanging = true;
     return this;
+  }
+
+  get isChanging(): boolean {
+    return this.#isChanging;
   }
 
   get isForOneRun(): boolean {
@@ -73,7 +84,7 @@ export class CliCommand extends Command {
   does(act: (context: CliContext, ...words: never[]) => Promise<ExitCode>): this {
     this.#isVerb = true;
     return this.action((...words: unknown[]) => {
-      const { json: _, ...own } = this.opts<Record<string, unknown>>();
+      const { json: _, context: __, ...own } = this.opts<Record<string, unknown>>();
       const told = words.map((word) => (word === this.opts() ? own : word));
       return this.#run(this, (context) => act(context, ...(told as never[])));
     });
@@ -88,9 +99,17 @@ export const RUN_OR_FILE = 'id of a run, or a file that "orrery export" wrote';
 
 const WHOLE = /^\d{1,15}$/u;
 
-/** A command with what every command has: JSON, and examples that work. */
+/** What may be said before a command and behind it. */
+export const EVERYWHERE = [
+  ['--json', 'print JSON'],
+  ['--context <name>', 'the system that is meant, as "orrery context list" has it'],
+] as const;
+
+/** A command with what every command has: JSON, the system that is meant, and examples that work. */
 export function define(parent: CliCommand, name: string, description: string, examples: readonly string[]): CliCommand {
-  return parent.command(name).description(description).option('--json', 'print JSON').shownBy(examples);
+  const command = parent.command(name).description(description);
+  for (const [flags, what] of EVERYWHERE) command.option(flags, what);
+  return command.shownBy(examples);
 }
 
 export function wholeFrom(min: number, max = Number.MAX_SAFE_INTEGER): (text: string) => number {

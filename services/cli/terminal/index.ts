@@ -14,5 +14,5 @@ export * from './style.js';
 export * from './table.js';
 export * from './tell.js';
 export * from './terminal.adapter.js';
+export * from './typed-again.js';
 export { printJson, type CliContext, type Terminal } from './terminal.js';
-export * from './visible.js';

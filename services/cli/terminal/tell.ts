@@ -1,6 +1,7 @@
 import { EXIT, type ExitCode } from './exit-codes.js';
 import { renderTable, type Column } from './table.js';
 import { printJson, type CliContext } from './terminal.js';
+import { aboutThatSystem } from './typed-again.js';
 
 const LEAD_CHARS = 7;
 
@@ -41,8 +42,10 @@ export interface NextStep {
 }
 
 /** What a person may want to type now. Said about the work; a pipe and a program are not told. */
-export function tellNext({ terminal, json }: CliContext, steps: readonly NextStep[]): void {
-  if (json || !terminal.isTerminal || steps.length === 0) return;
+export function tellNext(context: CliContext, meant: readonly NextStep[]): void {
+  const { terminal, json } = context;
+  if (json || !terminal.isTerminal || meant.length === 0) return;
+  const steps = meant.map(({ words, what }) => ({ words: aboutThatSystem(context, words), what }));
   const width = Math.max(...steps.map(({ words }) => words.length));
   const lines = steps.map(({ words, what }, index) => {
     const lead = index === 0 ? 'next:' : '';

@@ -19,6 +19,8 @@ export interface CliContext {
   readonly terminal: Terminal;
   readonly env: NodeJS.ProcessEnv;
   readonly json: boolean;
+  /** The context that was said on the command line; absent when none was. */
+  readonly contextSaid?: string;
   /** Milliseconds since epoch. */
   readonly now: () => number;
   /** Aborted by Ctrl-C and SIGTERM, with the name of the signal as the reason: what waits ends, what was started is stopped. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { AttentionEntry } from '#proto';
-import { attentionHead, attentionText } from './attention-text.js';
+import { attentionHead, attentionText, attentionTotal } from './attention-text.js';
 
 const ENTRY: AttentionEntry = {
   id: '4kq7w2m9x0ab',
@@ -35,6 +35,14 @@ describe('the head of the status', () => {
     expect(lines.join('')).not.toContain('\u001b');
   });
 });
+
+it.each([
+  [{ open: 2, taken: 1 }, '3 of 12 need somebody, 1 of them taken on'],
+  [{ open: 1, taken: 0 }, '1 of 12 needs somebody'],
+  [{ open: 0, taken: 0 }, '0 of 12 need somebody'],
+])('counts a part of the inbox as a part: %j', (matching, text) =>
+  expect(attentionTotal(matching, { open: 10, taken: 2 })).toBe(text),
+);
 
 it('an entry is one line to a pipe, and hides nothing from a person', () => {
   const pipe = attentionText([ENTRY], { isTerminal: false, color: false });

@@ -58,12 +58,19 @@ function attentionLines(entries: readonly AttentionEntry[]): string[] {
   });
 }
 
-/** `3 need somebody, 1 of them is taken on`. */
-export function attentionTotal({ open, taken }: { readonly open: number; readonly taken: number }): string {
+interface Counted {
+  readonly open: number;
+  readonly taken: number;
+}
+
+/** `3 need somebody, 1 of them taken on`; of a part of the inbox `3 of 12 need somebody`. */
+export function attentionTotal({ open, taken }: Counted, inbox?: Counted): string {
   const all = open + taken;
-  if (all === 0) return 'Nothing needs anybody.';
+  const whole = inbox === undefined ? all : inbox.open + inbox.taken;
+  if (whole === 0) return 'Nothing needs anybody.';
+  const of = inbox === undefined ? '' : ` of ${whole}`;
   const some = taken === 0 ? '' : `, ${taken} of them taken on`;
-  return `${all} ${all === 1 ? 'needs' : 'need'} somebody${some}`;
+  return `${all}${of} ${all === 1 ? 'needs' : 'need'} somebody${some}`;
 }
 
 /** What could not be seen, and why. */

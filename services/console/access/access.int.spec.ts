@@ -113,7 +113,7 @@ beforeAll(async () => {
       ...notAsked('logging'),
       attention: async (wanted) => {
         wantedAttention.push(wanted);
-        return { open: 1, taken: 0, entries: [FAILED], unseen: [] };
+        return { open: 1, taken: 0, matching: { open: 1, taken: 0 }, entries: [FAILED], unseen: [] };
       },
       'attention-take': async ({ id, attentionId }) => wordOf(attentionId, 'taken', id),
       'attention-settle': async ({ id, attentionId }) => wordOf(attentionId, 'settled', id),
@@ -378,7 +378,13 @@ describe('what needs somebody, over HTTP', () => {
 
   it('is listed to who may look at runs, as it is asked for', async () => {
     const reply = await get('/v1/attention?kind=failed,disk&run=r1&device=web-1&all=true&limit=5');
-    expect(await reply.json()).toEqual({ open: 1, taken: 0, entries: [FAILED], unseen: [] });
+    expect(await reply.json()).toEqual({
+      open: 1,
+      taken: 0,
+      matching: { open: 1, taken: 0 },
+      entries: [FAILED],
+      unseen: [],
+    });
     expect(wantedAttention).toEqual([
       { kind: ['failed', 'disk'], runId: 'r1', deviceId: 'web-1', all: true, limit: 5 },
     ]);

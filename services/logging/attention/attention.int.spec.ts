@@ -284,6 +284,12 @@ it('a device that comes and goes is told of, and what a new database tells is th
 it('is read in pages, and counted whole', async () => {
   const { open, taken, entries } = await ask('vera', 'attention', {});
   expect([open, taken]).toEqual([2, 1]);
+  expect(await ask('vera', 'attention', of('flapping'))).toMatchObject({
+    open,
+    taken,
+    matching: { open: 1, taken: 0 },
+  });
+  expect((await ask('vera', 'attention', { ...of('flapping'), limit: 1, all: true })).matching.open).toBe(1);
   const [newest] = entries;
   const page = await ask('vera', 'attention', { limit: 1 });
   expect(page).toMatchObject({ entries: [newest], more: true, open, taken });

@@ -7,6 +7,8 @@ import { AttentionEntity, AttentionWordEntity, type AttentionRow, type Attention
 /** Which entries somebody asks for. */
 export type AttentionWanted = Omit<QueryRequest<'logging', 'attention'>, 'limit'> & { readonly limit: number };
 
+type AttentionFilter = Pick<AttentionWanted, 'kind' | 'runId' | 'deviceId' | 'id'>;
+
 /** How many are not settled: those that nobody took on, and those that somebody did. */
 interface AttentionCounts {
   readonly open: number;
@@ -34,11 +36,7 @@ export class AttentionReader {
       .addOrderBy('entry.id', 'ASC')
       .limit(limit + 1);
     if (!all) query.andWhere(UNSETTLED);
-    if (kind !== undefined) query.andWhere('entry.kind in (:...kind)', { kind });
-    if (runId !== undefined) query.andWhere('entry.runId = :runId', { runId });
-    if (deviceId !== undefined) query.andWhere('entry.deviceId = :deviceId', { deviceId });
-    // An id has letters and digits only: nothing in it is a pattern.
-    if (id !== undefined) query.andWhere('entry.id like :id', { id: `${id}%` });
+    wantedOf(query, { kind, runId, deviceId, id });
     if (before !== undefined) {
       const last = await source.getRepository(AttentionEntity).findOneBy({ id: before });
       if (last === null) {
@@ -51,9 +49,13 @@ export class AttentionReader {
     return ((await query.getMany()) as Joined[]).map(entryOf);
   }
 
-  async counts(): Promise<AttentionCounts> {
+  /** Of all, or of those for which all holds that is said. */
+  async counts(wanted: AttentionFilter = {}): Promise<AttentionCounts> {
     const source = await this.#source();
-    const counted = await this.#living(source.getRepository(AttentionEntity).createQueryBuilder('entry'))
+    const counted = await wantedOf(
+      this.#living(source.getRepository(AttentionEntity).createQueryBuilder('entry')),
+      wanted,
+    )
       .leftJoin(AttentionWordEntity.options.name, 'word', 'word.id = entry.id')
       .andWhere(UNSETTLED)
       .select('count(*) filter (where word.state is null)', 'open')
@@ -81,6 +83,18 @@ export class AttentionReader {
     if (!this.#postgres.isReady()) return Promise.reject(refused('TRY_AGAIN', 'PostgreSQL is not there yet.'));
     return this.#postgres.ready();
   }
+}
+
+function wantedOf<T extends ObjectLiteral>(
+  query: SelectQueryBuilder<T>,
+  { kind, runId, deviceId, id }: AttentionFilter,
+): SelectQueryBuilder<T> {
+  if (kind !== undefined) query.andWhere('entry.kind in (:...kind)', { kind });
+  if (runId !== undefined) query.andWhere('entry.runId = :runId', { runId });
+  if (deviceId !== undefined) query.andWhere('entry.deviceId = :deviceId', { deviceId });
+  // An id has letters and digits only: nothing in it is a pattern.
+  if (id !== undefined) query.andWhere('entry.id like :id', { id: `${id}%` });
+  return query;
 }
 
 const UNSETTLED = `(word.state is null or word.state <> 'settled')`;

@@ -30,9 +30,13 @@ export class AttentionQueries {
   @Answers('logging', 'attention')
   async list(@TheQuery() { limit = ENTRIES_DEFAULT, ...wanted }: Request<'attention'>): Answer<'attention'> {
     const unseen = [...(await this.#looks.fresh())];
-    const [counts, found] = await Promise.all([this.#reader.counts(), this.#reader.list({ ...wanted, limit })]);
+    const [counts, matching, found] = await Promise.all([
+      this.#reader.counts(),
+      this.#reader.counts(wanted),
+      this.#reader.list({ ...wanted, limit }),
+    ]);
     const more = found.length > limit ? { more: true as const } : {};
-    return inOneMessage({ ...counts, entries: found.slice(0, limit), ...more, unseen });
+    return inOneMessage({ ...counts, matching, entries: found.slice(0, limit), ...more, unseen });
   }
 
   @Answers('logging', 'attention-take')

@@ -5,6 +5,14 @@ import { commaList, define, WATCHED, wholeFrom, type CliCommand } from '../../te
 import type { AttentionWords } from './attention.runner.js';
 
 const LIMIT_MAX = 1_000;
+const TRY_SECONDS_MAX = 600;
+const TRY_SECONDS = 10;
+const TRYING = [
+  '--timeout <s>',
+  'how long to go on trying, for each entry',
+  wholeFrom(1, TRY_SECONDS_MAX),
+  TRY_SECONDS,
+] as const;
 const runner = () => import('./attention.runner.js');
 
 export function defineAttention(program: CliCommand): void {
@@ -29,14 +37,20 @@ export function defineAttention(program: CliCommand): void {
     'orrery attention take 4kq7 9xw2',
   ])
     .argument('<entry...>', 'as listed, or how it begins')
-    .does(async (context, ids: string[]) => (await runner()).takeEntries(context, ids));
+    .changing()
+    .option(...TRYING)
+    .does(async (context, ids: string[], { timeout }: { timeout: number }) =>
+      (await runner()).takeEntries(context, ids, timeout * 1_000),
+    );
   define(inbox, 'settle', 'say that something is settled: it comes back only when it happens anew', [
     'orrery attention settle 4kq7w2m9x0ab --reason "the disk was replaced"',
   ])
     .argument('<entry...>', 'as listed, or how it begins')
     .requiredOption('--reason <text>', 'why: recorded with it')
-    .does(async (context, ids: string[], { reason }: { reason: string }) =>
-      (await runner()).settleEntries(context, ids, reason),
+    .changing()
+    .option(...TRYING)
+    .does(async (context, ids: string[], { reason, timeout }: { reason: string; timeout: number }) =>
+      (await runner()).settleEntries(context, ids, { reason, timeoutMs: timeout * 1_000 }),
     );
 }
 

@@ -10,8 +10,18 @@ import {
   type AttentionKind,
   type AttentionWord,
 } from '#proto';
-import { withBus, withSignedBus } from '../../bus/index.js';
-import { badInput, cleanLine, EXIT, momentText, tell, type CliContext, type ExitCode } from '../../terminal/index.js';
+import { untilAnswered, withBus, withSignedBus } from '../../bus/index.js';
+import {
+  badInput,
+  cleanLine,
+  EXIT,
+  momentText,
+  tell,
+  typedLine,
+  type CliContext,
+  type ExitCode,
+  type SaidOption,
+} from '../../terminal/index.js';
 import { shownAgain } from '../../live/index.js';
 import { attentionText, attentionTotal, unseenText } from '../../text/index.js';
 
@@ -40,17 +50,31 @@ async function showInbox(context: CliContext, words: AttentionWords): Promise<Ex
     tell(context, inbox);
     return code;
   }
-  show(context, inbox);
+  show(context, inbox, words);
   return code;
 }
 
-function show({ terminal }: CliContext, { entries, more, unseen, ...counts }: Inbox): void {
+function show(context: CliContext, { entries, more, unseen, matching, ...counts }: Inbox, words: AttentionWords): void {
+  const { terminal } = context;
+  const { kind, run, device, all, limit } = words;
   if (entries.length > 0) terminal.out(attentionText(entries, terminal));
   for (const line of unseenText(unseen)) terminal.err(line);
   const last = entries.at(-1);
-  if (more && last !== undefined) terminal.err(`there are older ones: --before ${last.id}`);
+  if (more && last !== undefined) {
+    const options: SaidOption[] = [
+      ['kind', kind.length === 0 ? undefined : kind.join(',')],
+      ['run', run],
+      ['device', device],
+      ['all', all === true ? true : undefined],
+      ['limit', limit],
+      ['before', last.id],
+    ];
+    terminal.err(`there are older ones: ${typedLine(context, 'attention', { options })}`);
+  }
+  const isPart = kind.length > 0 || run !== undefined || device !== undefined;
   // Nobody says "none" of what could not be seen.
-  if (unseen.length === 0 || counts.open + counts.taken > 0) terminal.err(attentionTotal(counts));
+  if (unseen.length > 0 && counts.open + counts.taken === 0) return;
+  terminal.err(isPart ? attentionTotal(matching, counts) : attentionTotal(counts));
 }
 
 /** Throws CliError with the option that cannot be meant. */
@@ -67,14 +91,24 @@ function askedIn({ kind, run, device, all, ...words }: AttentionWords): QueryReq
   throw badInput(parsed.issues.map((issue) => `--${sentenceOf(issue)}`).join('; '));
 }
 
-export function takeEntries(context: CliContext, ids: readonly string[]): Promise<ExitCode> {
-  return say(context, ids, (nc, said) => query(nc, 'logging', 'attention-take', said));
+export function takeEntries(context: CliContext, ids: readonly string[], timeoutMs: number): Promise<ExitCode> {
+  return say(context, ids, {
+    timeoutMs,
+    sayOne: (nc, said, options) => query(nc, 'logging', 'attention-take', said, options),
+  });
 }
 
-export async function settleEntries(context: CliContext, ids: readonly string[], reason: string): Promise<ExitCode> {
+export async function settleEntries(
+  context: CliContext,
+  ids: readonly string[],
+  { reason, timeoutMs }: { readonly reason: string; readonly timeoutMs: number },
+): Promise<ExitCode> {
   const parsed = parseWith(SettleReason, reason);
   if (!parsed.ok) throw badInput(`--reason ${parsed.issues.map(({ message }) => message).join('; ')}.`);
-  return say(context, ids, (nc, said) => query(nc, 'logging', 'attention-settle', { ...said, reason: parsed.value }));
+  return say(context, ids, {
+    timeoutMs,
+    sayOne: (nc, said, options) => query(nc, 'logging', 'attention-settle', { ...said, reason: parsed.value }, options),
+  });
 }
 
 interface Said {
@@ -82,28 +116,54 @@ interface Said {
   readonly attentionId: AttentionId;
 }
 
-/** All of them are known before the first is said. */
+interface Saying {
+  /** How long to go on trying, for each. */
+  readonly timeoutMs: number;
+  readonly sayOne: (nc: NatsConnection, said: Said, options: { readonly timeoutMs: number }) => Promise<AttentionWord>;
+}
+
+/** All of them are known before the first is said. Who hears no answer about one is told whether it may have been recorded. */
 function say(
   context: CliContext,
   beginnings: readonly string[],
-  sayOne: (nc: NatsConnection, said: Said) => Promise<AttentionWord>,
+  { timeoutMs: forMs, sayOne }: Saying,
 ): Promise<ExitCode> {
-  return withSignedBus(context, async (nc) => {
+  const { leaving = () => {}, json, terminal } = context;
+  const work = async (nc: NatsConnection): Promise<ExitCode> => {
+    leaving('Nothing was done.');
     const ids: AttentionId[] = [];
-    for (const beginning of beginnings) ids.push(await entryId(nc, beginning));
+    for (const beginning of beginnings) ids.push(await entryId(context, nc, { beginning, forMs }));
     const words: AttentionWord[] = [];
-    for (const attentionId of ids) words.push(await sayOne(nc, { id: ulid(context.now()), attentionId }));
-    return tell(context, { words }, words.map(wordText).join('\n'));
-  });
+    for (const attentionId of ids) {
+      const said = { id: ulid(context.now()), attentionId };
+      const put = (timeoutMs: number): Promise<AttentionWord> => {
+        leaving(`Whether it was recorded of ${attentionId} is not known; to say it again does no harm.`);
+        return sayOne(nc, said, { timeoutMs });
+      };
+      const unheard = (): void => leaving(`Nothing was done about ${attentionId}.`);
+      const word = await untilAnswered(context, put, { forMs, unheard });
+      words.push(word);
+      if (!json) terminal.out(wordText(word));
+    }
+    leaving('');
+    return tell(context, { words });
+  };
+  return withSignedBus(context, work, { silentMsMin: forMs });
+}
+
+interface Beginning {
+  readonly beginning: string;
+  readonly forMs: number;
 }
 
 /** The one entry whose id begins so. */
-async function entryId(nc: NatsConnection, beginning: string): Promise<AttentionId> {
+async function entryId(context: CliContext, nc: NatsConnection, { beginning, forMs }: Beginning): Promise<AttentionId> {
   const whole = AttentionId.safeParse(beginning);
   if (whole.success) return whole.data;
   const asked = parseWith(QUERIES.logging.attention.request, { id: beginning, all: true, limit: 2 });
   if (!asked.ok) throw badInput(`"${cleanLine(beginning)}" ${asked.issues.map(({ message }) => message).join('; ')}.`);
-  const { entries } = await query(nc, 'logging', 'attention', asked.value);
+  const look = (timeoutMs: number): Promise<Inbox> => query(nc, 'logging', 'attention', asked.value, { timeoutMs });
+  const { entries } = await untilAnswered(context, look, { forMs });
   const [found, other] = entries;
   if (found === undefined)
     throw badInput(`Nothing needs anybody whose id begins with ${beginning}; see: orrery attention`);

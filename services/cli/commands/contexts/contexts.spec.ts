@@ -5,9 +5,12 @@ import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { createUser } from '@nats-io/nkeys';
 import { fakeTerminal, surroundings } from '../../testing/fake-terminal.js';
 import { runProgram } from '../../run-program.js';
+import { CliCommand } from '../../terminal/index.js';
+import { defineCommands } from '../command-list.js';
 
 const PROD = 'nats://127.0.0.1:1';
 const OTHER = 'nats://127.0.0.1:2';
+const RUN = 'a'.repeat(26);
 const SEED = new TextDecoder().decode(createUser().getSeed());
 
 let directory: string;
@@ -51,8 +54,55 @@ it('commands are about the context of the command line, else of the environment,
   expect(await askedAt('runs', { ORRERY_NATS_URL: OTHER })).toBe(OTHER);
   expect(await askedAt('--context here runs', { ORRERY_NATS_URL: OTHER })).toBe(join(directory, 'here'));
   expect(await askedAt('--context default runs', own)).toBe(own.ORRERY_HOME);
-  // A command may have a --context that is another thing.
-  expect(await askedAt(`output ${'a'.repeat(26)} --grep full --context 3`, own)).toBe(own.ORRERY_HOME);
+});
+
+it('is said before the command or behind it; what stands nearest to the end counts', async () => {
+  await add('prod');
+  await add('other', OTHER);
+  for (const words of ['runs --context prod', `show ${RUN} --context=prod`, 'devices --context prod show web-1']) {
+    expect(await askedAt(words)).toBe(PROD);
+  }
+  expect(await askedAt('--context other devices --context other show --context prod web-1')).toBe(PROD);
+  expect(await askedAt(`output ${RUN} --grep full -C 3 --context prod`)).toBe(PROD);
+  // Words of a request are not read as options.
+  expect(await askedAt('--context other search -- --context prod')).toBe(OTHER);
+});
+
+it('who changes something is told in one line which system that is, where it is not the default', async () => {
+  await add('prod');
+  await orrery(`context add here --home ${directory}/here`);
+  const line = `context prod: ${PROD}`;
+  const first = async (words: string, env: NodeJS.ProcessEnv = {}) => (await orrery(words, env)).err.split('\n')[0];
+  for (const words of [`cancel ${RUN} --timeout 1 --context prod`, '--context prod devices hold web-1']) {
+    expect(await first(words)).toBe(line);
+  }
+  expect(await first('attention settle 4kq7w2m9x0ab --reason well', { ORRERY_CONTEXT: 'prod' })).toBe(line);
+  expect(await first('down --context here')).toBe(`context here: ${directory}/here`);
+  await orrery('context use prod');
+  expect(await first('people revoke anna')).toBe(line);
+  // Who only looks is not told, nor is a program, nor who means no context.
+  expect((await orrery('runs')).err).not.toContain('context');
+  expect((await orrery('people revoke anna --json')).err).not.toContain('context');
+  expect((await orrery('people revoke anna', { ORRERY_NATS_URL: OTHER })).err).not.toContain('context');
+});
+
+it('a verb only looks, or it changes something: each is one of the two', () => {
+  const program = new CliCommand(async () => {}, 'orrery');
+  defineCommands(program);
+  const looking = (command: CliCommand, path: readonly string[]): string[] => [
+    ...(command.isVerb && !command.isChanging ? [path.join(' ')] : []),
+    ...command.commands.flatMap((below) => looking(below as CliCommand, [...path, below.name()])),
+  ];
+  expect(looking(program, []).toSorted()).toEqual(
+    [
+      'access, approvals, approvals show, artifacts get, attention, clients, completion, context add',
+      'context list, context remove, context use, devices, devices archive, devices show, diff, dlq ls',
+      'dlq show, experience ls, export, logs, man, mcp revoked, metrics, output, people, people list, people show',
+      'plan, policy check, policy explain, policy show, replay, report, runbooks, runbooks approvals',
+      'runbooks check, runbooks ls, runbooks save, runbooks show, runs, search, show, status, steps, tokens',
+      'tokens list, verify, watch',
+    ].flatMap((line) => line.split(', ')),
+  );
 });
 
 it('a context that is removed is nobody’s current one, and one that is not there stops the command', async () => {
@@ -64,16 +114,6 @@ it('a context that is removed is nobody’s current one, and one that is not the
   expect(await orrery('runs', { ORRERY_CONTEXT: 'constructor' })).toMatchObject({ exitCode: 3 });
   // What is said about contexts is never in the way of mending them.
   expect(await orrery('context list', { ORRERY_CONTEXT: 'prod' })).toMatchObject({ exitCode: 0 });
-});
-
-it('says where the name of a system stands to whoever writes it behind the command', async () => {
-  for (const words of ['runs --context prod', 'show 0k3j --context=prod']) {
-    expect(await orrery(words)).toEqual({
-      exitCode: 3,
-      out: '',
-      err: 'orrery: The system that is meant is named before the command: orrery --context <name> runs.',
-    });
-  }
 });
 
 it('a key is where it was, and in nothing that is written or shown', async () => {

@@ -31,7 +31,7 @@ function defineVerb(program: CliCommand, verb: RunVerb): void {
   const { command: words, route } = VERB_ROWS[verb];
   const { name, what, examples, argument, wait } = words;
   const isAboutApproval = 'decision' in route;
-  const command = define(program, name, what, examples);
+  const command = define(program, name, what, examples).changing();
   const fields = fieldsOf(verb);
   if (isAboutApproval) command.argument('<approval>', 'as listed by "orrery approvals"');
   else command.forOneRun().argument('<run>');

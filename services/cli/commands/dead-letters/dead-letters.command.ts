@@ -11,11 +11,13 @@ export function defineDeadLetters(program: CliCommand): void {
     .does(async (context, id: number) => (await import('./dead-letters.runner.js')).showDeadLetter(context, id));
   define(dlq, 'retry', 'hand one to its service again', ['orrery dlq retry 3'])
     .argument('<id>', 'as listed', wholeFrom(1))
+    .changing()
     .does(async (context, id: number) => (await import('./dead-letters.runner.js')).retryDeadLetter(context, id));
   define(dlq, 'drop', "delete for good (needs the administrator's key)", ['orrery dlq drop 3 4'])
     .argument('<id...>', 'as listed', (text: string, before: number[] | undefined) => [
       ...(before ?? []),
       wholeFrom(1)(text),
     ])
+    .changing()
     .does(async (context, ids: number[]) => (await import('./dead-letters.runner.js')).dropDeadLetters(context, ids));
 }

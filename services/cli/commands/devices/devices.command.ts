@@ -54,6 +54,7 @@ function defineEnroll(devices: CliCommand): void {
     )
     .option('--token-file <file>', 'write the token there instead of printing it')
     .option('--foreign', 'a static token that never expires, for clients that can keep no key')
+    .changing()
     .does(async (context, options: EnrollOptions) =>
       (await import('./enroll.runner.js')).enrollDevice(context, options),
     );
@@ -67,6 +68,7 @@ function defineOrders(devices: CliCommand): void {
     .argument('[id...]', 'as listed')
     .option('--all', 'the whole fleet, with what is enrolled later')
     .option('--reason <text>', 'recorded with it')
+    .changing()
     .does(async (context, ids: string[], words: HoldOptions) =>
       (await orders()).holdDevices(context, { ...words, ids }),
     );
@@ -76,6 +78,7 @@ function defineOrders(devices: CliCommand): void {
   ])
     .argument('[id...]', 'as listed')
     .option('--all', 'the whole fleet; what is held alone stays so')
+    .changing()
     .does(async (context, ids: string[], words: HoldOptions) =>
       (await orders()).releaseDevices(context, { ...words, ids }),
     );
@@ -84,6 +87,7 @@ function defineOrders(devices: CliCommand): void {
   ])
     .argument('<id...>', 'as listed')
     .option('--reason <text>', 'recorded with it')
+    .changing()
     .does(async (context, ids: string[], words: RevokeOptions) =>
       (await orders()).revokeDevices(context, { ...words, ids }),
     );
@@ -101,6 +105,7 @@ export function defineClients(program: CliCommand): void {
     .option('--devices <a,b>', 'the devices that it may use; without it every one', commaList, [])
     .option('--url <url>', 'address of the gateway as the client sees it, ws://... or wss://...')
     .option('--token-file <file>', 'write the token there instead of printing it')
+    .changing()
     .does(async (context, options: ClientOptions) =>
       (await import('./clients.runner.js')).enrollClient(context, options),
     );
@@ -109,6 +114,7 @@ export function defineClients(program: CliCommand): void {
   ])
     .argument('<id...>', 'as listed')
     .option('--reason <text>', 'recorded with it')
+    .changing()
     .does(async (context, ids: string[], words: RevokeOptions) =>
       (await orders()).revokeClients(context, { ...words, ids }),
     );

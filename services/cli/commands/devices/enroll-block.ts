@@ -1,6 +1,7 @@
 // What a person pastes into a shell of the machine that is to become a device.
 import type { DeviceOffer } from '#proto';
-import { shellWord } from './gateway-url.js';
+import { shellWord } from '../../terminal/index.js';
+import { urlWord } from './gateway-url.js';
 
 export interface PastedBlock {
   /** Of the gateway, as the device reaches it. */
@@ -24,7 +25,7 @@ export const offeredAt = (url: string, file: string): string =>
  */
 export function enrollBlock({ url, token, offer, ca, dir }: PastedBlock): string {
   const { file, sha256 } = offer.script;
-  const words = [shellWord(url), ...(dir === undefined ? [] : ['--dir', shellWord(dir)])];
+  const words = [urlWord(url), ...(dir === undefined ? [] : ['--dir', shellWord(dir)])];
   const pinned = ca === undefined ? '' : ' --ca-file "$d/ca.pem"';
   return [
     ' (set -eu; d=$(mktemp -d); trap \'rm -rf "$d"\' EXIT',

@@ -2,10 +2,10 @@ import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { query, type QueryAnswer } from '#libs/messaging';
 import { AdminProfile, DeviceId, LIMITS, parseWith, sentenceOf, ServiceManifest, type AgentProfile } from '#proto';
 import { withBus } from '../../bus/index.js';
-import { badInput, failure, EXIT, type ExitCode, type CliContext, tell } from '../../terminal/index.js';
+import { badInput, failure, EXIT, type ExitCode, type CliContext, shellWord, tell } from '../../terminal/index.js';
 import { enrollBlock, type PastedBlock } from './enroll-block.js';
 import { offerOf, whyNotServed } from './offer.client.js';
-import { checkGatewayUrl, isOpen, shellWord, URL_PLACEHOLDER, urlWithToken } from './gateway-url.js';
+import { checkGatewayUrl, isOpen, URL_PLACEHOLDER, urlWithToken, urlWord } from './gateway-url.js';
 import { homeOf, parseEndpoints } from '../../home/index.js';
 
 export interface EnrollOptions {
@@ -71,7 +71,7 @@ async function sayBlock(
   const { url, offer, ca } = place;
   const block = enrollBlock({ ...place, token });
   if (json) {
-    const command = `printf %s '${token}' | orrery-device join --url ${shellWord(url)} --token-file /dev/stdin`;
+    const command = `printf %s '${token}' | orrery-device join --url ${urlWord(url)} --token-file /dev/stdin`;
     return tell(context, { deviceId, token, expiresAt, url, command, block, release: offer.release });
   }
   terminal.err(
@@ -136,7 +136,7 @@ function sayJoin(
     isReachable,
   }: Place & { readonly hasJoined: boolean; readonly isReachable: boolean },
 ): ExitCode {
-  const join = `orrery-device join --url ${shellWord(url)}`;
+  const join = `orrery-device join --url ${urlWord(url)}`;
   // With a key at hand the device leaves its standard input alone, unless it is named.
   const piped = `printf %s '${token}' | ${join}${again ? ' --token-file /dev/stdin' : ''}`;
   const command = tokenFile === undefined ? piped : `${join} --token-file ${shellWord(tokenFile)}`;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { checkGatewayUrl, isOpen, shellWord } from './gateway-url.js';
+import { checkGatewayUrl, isOpen } from './gateway-url.js';
 
 describe('the address of a gateway', () => {
   it.each([
@@ -25,12 +25,3 @@ it.each([
   ['ws://localhost/ws', false],
   ['wss://10.0.0.5/ws', false],
 ])('others can read what is said at %s: %s', (url, open) => expect(isOpen(url)).toBe(open));
-
-describe('a word for a shell', () => {
-  it.each([
-    ['wss://orrery.example.org:5000/ws', 'wss://orrery.example.org:5000/ws'],
-    ['my token.txt', `'my token.txt'`],
-    [`it's; rm -rf $HOME`, String.raw`'it'\''s; rm -rf $HOME'`],
-    ['', `''`],
-  ])('%s', (text, word) => expect(shellWord(text)).toBe(word));
-});

@@ -1,4 +1,4 @@
-import { badInput } from '../../terminal/index.js';
+import { badInput, shellWord } from '../../terminal/index.js';
 
 /** Stands where a person has to put the address of a gateway. */
 export const URL_PLACEHOLDER = 'ws://<gateway>:5000/ws';
@@ -26,9 +26,5 @@ export function urlWithToken(url: string): string {
   return `${url}?token=<token>`;
 }
 
-const PLAIN_WORD = /^[\w@%+=:,./-]+$/u;
-
-/** One word of a command line for a POSIX shell. */
-export function shellWord(text: string): string {
-  return PLAIN_WORD.test(text) || text === URL_PLACEHOLDER ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
-}
+/** The address as one word of a command line; what a person has to replace is left as it is. */
+export const urlWord = (url: string): string => (url === URL_PLACEHOLDER ? url : shellWord(url));

@@ -8,6 +8,7 @@ export function defineDoctor(program: CliCommand): void {
     'orrery doctor --json',
   ])
     .option('--repair', 'mend what can be mended safely, and say what was mended')
+    .changing()
     .does(async (context, options: { repair?: boolean }) =>
       (await import('./doctor.runner.js')).doctor(context, options.repair ?? false),
     );

@@ -42,11 +42,13 @@ export function defineExperience(program: CliCommand): void {
   ])
     .requiredOption('-f, --file <file>', 'name, request and steps, JSON or YAML; "-" is standard input')
     .option(...wait)
+    .changing()
     .does(async (context, { file, timeout }: { file: string; timeout: number }) =>
       (await runner()).demonstrate(context, { file, timeoutMs: timeout * 1_000 }),
     );
   define(experience, 'forget', 'show examples to the planner no more', ['orrery experience forget 0k3j…'])
     .argument('<id...>', 'as listed')
+    .changing()
     .does(async (context, ids: string[]) => (await runner()).forget(context, ids));
   defineEvaluate(program);
 }

@@ -32,7 +32,7 @@ export function defineOutput(program: CliCommand): void {
     .option('-i, --ignore-case', 'large and small letters are the same')
     .option('-A, --after <n>', 'with so many lines after one that matches', context)
     .option('-B, --before <n>', 'with so many lines before it', context)
-    .option('-C, --context <n>', 'with so many lines around it', context)
+    .option('-C, --around <n>', 'with so many lines around it', context)
     .option(
       '--raw',
       'the bytes as they are, into a file or a pipe: those of standard output, unless --stream names another',

@@ -37,7 +37,7 @@ export interface OutputWords {
   readonly ignoreCase?: boolean;
   readonly after?: number;
   readonly before?: number;
-  readonly context?: number;
+  readonly around?: number;
   readonly raw?: boolean;
   readonly recorded?: boolean;
   readonly artifact?: string;
@@ -121,13 +121,13 @@ function wishOf(words: OutputWords): OutputWish {
   };
 }
 
-function searchOf({ grep, fixed, ignoreCase, context, after, before }: OutputWords): SearchWish | undefined {
+function searchOf({ grep, fixed, ignoreCase, around, after, before }: OutputWords): SearchWish | undefined {
   if (grep === undefined) {
-    const said = [fixed, ignoreCase, context, after, before].some((word) => word !== undefined);
+    const said = [fixed, ignoreCase, around, after, before].some((word) => word !== undefined);
     if (said) throw badInput('-A, -B, -C, -F and -i say how --grep looks: name a pattern with --grep.');
     return undefined;
   }
-  const search = { pattern: grep, fixed, ignoreCase, after: after ?? context, before: before ?? context };
+  const search = { pattern: grep, fixed, ignoreCase, after: after ?? around, before: before ?? around };
   try {
     matcherOf(search);
   } catch (error) {

@@ -31,6 +31,7 @@ export function definePeople(program: CliCommand): void {
     .option('--namespace <name>', 'whose its requests are; its own id when absent')
     .option('--key', 'make a key of the bus, in a file of the home that only its owner reads')
     .option('--public-key <key>', 'a key that was made elsewhere, U...')
+    .changing()
     .does(async (context, id: string, options: AddOptions) => (await runner()).addPerson(context, id, options));
   define(people, 'role', 'give or take roles', [
     'orrery people role anna --give operator',
@@ -41,6 +42,7 @@ export function definePeople(program: CliCommand): void {
     .offering('--give', Role.options)
     .option('--take <a,b>', 'roles', commaList, [])
     .offering('--take', Role.options)
+    .changing()
     .does(async (context, id: string, options: RoleOptions) => (await runner()).changeRoles(context, id, options));
   define(people, 'limits', 'give an external system more than each has, or less', [
     'orrery people limits billing --requests-per-minute 600 --open-runs 50',
@@ -58,6 +60,7 @@ export function definePeople(program: CliCommand): void {
     .option('--connections <n>', 'at a time', wholeFrom(1, LIMITS.externalConnectionsGivenMax))
     .option('--feed <share>', 'own: of its own runs; all: of those of everybody')
     .offering('--feed', ['own', 'all'])
+    .changing()
     .does(async (context, id: string, options: LimitOptions) =>
       (await import('./limits.runner.js')).giveLimits(context, id, options),
     );
@@ -70,6 +73,7 @@ export function definePeople(program: CliCommand): void {
     .option('--public-key <key>', 'a key that was made elsewhere')
     .option('--revoke <key>', 'it counts no more, and its connections end')
     .option('--reason <text>', 'recorded with it')
+    .changing()
     .does(async (context, id: string, options: KeyOptions) => (await runner()).changeKey(context, id, options));
   define(people, 'login', 'bind a login of an identity provider to somebody, or unbind it', [
     'orrery people login anna --issuer https://login.example.org --subject 2482',
@@ -79,12 +83,14 @@ export function definePeople(program: CliCommand): void {
     .requiredOption('--issuer <url>', 'as its ID tokens name it')
     .requiredOption('--subject <text>', 'as its ID tokens name him')
     .option('--unbind', 'he logs in with it no more')
+    .changing()
     .does(async (context, id: string, options: LoginOptions) => (await runner()).changeLogin(context, id, options));
   define(people, 'revoke', 'end all keys, tokens and logins of somebody, for good', [
     'orrery people revoke anna --reason "left the company"',
   ])
     .argument('<id>')
     .option('--reason <text>', 'recorded with it')
+    .changing()
     .does(async (context, id: string, { reason }: { reason?: string }) =>
       (await runner()).revokePerson(context, id, reason),
     );

@@ -27,8 +27,10 @@ export function defineTokens(program: CliCommand): void {
     .option('--days <n>', 'how long it is good', wholeFrom(1, DAYS_MAX), DAYS)
     .option('--no-expiry', 'until it is revoked')
     .option('--token-file <file>', 'write it there instead of printing it')
+    .changing()
     .does(async (context, id: string, options: IssueOptions) => (await runner()).issueToken(context, id, options));
   define(tokens, 'revoke', 'end tokens at once', ['orrery tokens revoke 01JD…'])
     .argument('<token...>', 'ids, as listed')
+    .changing()
     .does(async (context, ids: string[]) => (await runner()).revokeNamedTokens(context, ids));
 }

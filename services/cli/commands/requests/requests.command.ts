@@ -25,6 +25,7 @@ export function defineRequests(program: CliCommand): void {
     .option(...withOutput)
     .option('--judge', 'the policy judges every exact command, also those of a runbook or a file')
     .option('--plan', 'make the plan and show it; nothing starts until "orrery resume"')
+    .changing()
     .does(async (context, goal: string | undefined, options: SubmitOptions) =>
       (await import('./submit.runner.js')).submit(context, { ...options, goal }),
     );

@@ -2,7 +2,15 @@ import { query, type QueryAnswer, type QueryRequest } from '#libs/messaging';
 import { labelsText, parseWith, QUERIES, sentenceOf, type RunId, type RunStatus } from '#proto';
 import { withBus } from '../../bus/index.js';
 import { shownAgain } from '../../live/index.js';
-import { badInput, type ExitCode, type CliContext, spanText, tellTable } from '../../terminal/index.js';
+import {
+  badInput,
+  type ExitCode,
+  type CliContext,
+  type SaidOption,
+  spanText,
+  tellTable,
+  typedLine,
+} from '../../terminal/index.js';
 
 export interface RunsWords {
   readonly limit: number;
@@ -46,26 +54,28 @@ async function showRuns(context: CliContext, words: RunsWords): Promise<ExitCode
   });
   const last = runs.at(-1);
   if (more && last !== undefined && !context.json)
-    context.terminal.err(`there are older ones: ${nextPage(words, last.runId)}`);
+    context.terminal.err(`there are older ones: ${nextPage(context, words, last.runId)}`);
   return code;
 }
 
 /** The command line that lists what is older than a run, with all that was said for this page. */
-function nextPage({ limit, status, since, label = [], by, device, id }: RunsWords, before: RunId): string {
-  const said = [
+function nextPage(
+  context: CliContext,
+  { limit, status, since, label = [], by, device, id }: RunsWords,
+  before: RunId,
+): string {
+  const options: SaidOption[] = [
     ['status', status.length === 0 ? undefined : status.join(',').toLowerCase()],
-    ...label.map((one) => ['label', one]),
-    ...Object.entries({ by, device, id }),
+    ...label.map((one) => ['label', one] as const),
+    ['by', by],
+    ['device', device],
+    ['id', id],
     ['since', since === undefined ? undefined : spanText(since)],
-    ['limit', String(limit)],
+    ['limit', limit],
     ['before', before],
   ];
-  const words = said.flatMap(([name = '', value]) => (value === undefined ? [] : `--${name} ${inShell(value)}`));
-  return ['orrery runs', ...words].join(' ');
+  return typedLine(context, 'runs', { options });
 }
-
-const inShell = (word: string): string =>
-  /^[\w.,=/:-]+$/u.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
 
 type Listed = QueryAnswer<'logging', 'runs'>['runs'][number];
 

@@ -43,6 +43,7 @@ export function defineRunbooks(program: CliCommand): void {
     )
     .option('--revoke <id>', "an approval, anybody's: it counts no more")
     .option('--reason <text>', 'recorded with --revoke')
+    .changing()
     .does(async (context, name: string | undefined, words: string[], options: ApproveRunbookOptions) =>
       (await approvals()).approveRunbook(context, name, words, options),
     );

@@ -96,9 +96,10 @@ describe('what is found', () => {
     expect(nothingText({ words: `"' or 1=1; --"` })[0]).toMatch(/by itself$/u);
     expect(nothingText({ words: 'disk' }).join('\n')).toContain('only a part is looked at');
     expect(nothingText({ device: 'x' })).toEqual(['No command is recorded of which all of that holds.']);
-    expect(endText({ commands: [], before: '7', cut: true, upTo: { sequence: 9, at: null, behind: 3 } })).toEqual([
+    const answer = { commands: [], before: '7', cut: true, upTo: { sequence: 9, at: null, behind: 3 } } as const;
+    expect(endText({ ...answer, commands: [] }, (before) => `orrery search --before ${before} disk`)).toEqual([
       'the time for one search was used up; older commands are not looked at yet',
-      'there may be older ones: --before 7',
+      'there may be older ones: orrery search --before 7 disk',
       'not complete yet: the newest 3 facts of attempts are not looked at',
     ]);
   });

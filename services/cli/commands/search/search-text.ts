@@ -98,11 +98,11 @@ export function nothingText({ words }: SearchRequest): string[] {
   ];
 }
 
-/** What is not told yet, and why. */
-export function endText({ before, cut, upTo }: SearchAnswer): string[] {
+/** What is not told yet, why, and what to type for it. */
+export function endText({ before, cut, upTo }: SearchAnswer, nextPage: (before: string) => string): string[] {
   return [
     ...(cut === true ? ['the time for one search was used up; older commands are not looked at yet'] : []),
-    ...(before === undefined ? [] : [`there may be older ones: --before ${before}`]),
+    ...(before === undefined ? [] : [`there may be older ones: ${nextPage(before)}`]),
     ...(upTo.behind === 0 ? [] : [`not complete yet: the newest ${upTo.behind} facts of attempts are not looked at`]),
   ];
 }

@@ -1,7 +1,16 @@
 import { query, searchAccess } from '#libs/messaging';
 import { parseWith, SearchRequest, sentenceOf, type FoundState, type SearchAnswer } from '#proto';
 import { recordAccess, withBus } from '../../bus/index.js';
-import { badInput, EXIT, printJson, type CliContext, type ExitCode } from '../../terminal/index.js';
+import {
+  badInput,
+  EXIT,
+  printJson,
+  spanText,
+  typedLine,
+  type CliContext,
+  type ExitCode,
+  type SaidOption,
+} from '../../terminal/index.js';
 import { endText, foundLines, nothingText } from './search-text.js';
 import { searchedWords } from './searched-words.js';
 
@@ -24,14 +33,38 @@ export async function search(context: CliContext, words: readonly string[], opti
     return query(nc, 'logging', 'search', asked, { timeoutMs: ANSWER_MS_MAX });
   });
   if (context.json) printJson(context, answer);
-  else show(context, asked, answer);
+  else show(context, answer, { asked, nextPage: (before) => nextPage(context, words, { ...options, before }) });
   return EXIT.ok;
 }
 
-function show({ terminal }: CliContext, asked: SearchRequest, answer: SearchAnswer): void {
+interface Asked {
+  readonly asked: SearchRequest;
+  /** The command line that shows what is older than that place. */
+  readonly nextPage: (before: string) => string;
+}
+
+function show({ terminal }: CliContext, answer: SearchAnswer, { asked, nextPage: page }: Asked): void {
   for (const command of answer.commands) terminal.out(foundLines(command, terminal).join('\n'));
   const nothing = answer.commands.length === 0 && answer.cut !== true ? nothingText(asked) : [];
-  for (const line of [...nothing, ...endText(answer)]) terminal.err(line);
+  for (const line of [...nothing, ...endText(answer, page)]) terminal.err(line);
+}
+
+function nextPage(context: CliContext, words: readonly string[], { since, until, ...said }: SearchOptions): string {
+  const { device, by, exit = [], rule, state = [], run, task, limit, before } = said;
+  const options: SaidOption[] = [
+    ['device', device],
+    ['by', by],
+    ['exit', exit.length === 0 ? undefined : exit.join(',')],
+    ['rule', rule],
+    ['state', state.length === 0 ? undefined : state.join(',').toLowerCase()],
+    ['run', run],
+    ['task', task],
+    ['since', since === undefined ? undefined : spanText(since)],
+    ['until', until === undefined ? undefined : spanText(until)],
+    ['limit', limit],
+    ['before', before],
+  ];
+  return typedLine(context, 'search', { options, words });
 }
 
 /** Throws CliError with the option that cannot be meant. */

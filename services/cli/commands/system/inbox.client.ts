@@ -14,6 +14,7 @@ export async function newestAttention(context: CliContext): Promise<Inbox> {
   try {
     return await withBus({ ...context, env }, (nc) => query(nc, 'logging', 'attention', { limit: SHOWN }));
   } catch (error) {
-    return { open: 0, taken: 0, entries: [], unseen: [{ source: 'the inbox', reason: messageOf(error) }] };
+    const nothing = { open: 0, taken: 0 };
+    return { ...nothing, matching: nothing, entries: [], unseen: [{ source: 'the inbox', reason: messageOf(error) }] };
   }
 }

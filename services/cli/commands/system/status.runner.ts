@@ -23,16 +23,19 @@ import { supervisorOf, processesOf } from '../../processes/index.js';
 import { attentionHead } from '../../text/index.js';
 import type { Inbox } from './inbox.client.js';
 import type { OpenDevices } from './open-devices.client.js';
+import { natsAnswers, postgresAnswers } from './server-answers.adapter.js';
 
 const HTTP_OK = 200;
-const HEALTH_MS_MAX = 2_000;
+/** Of each part. */
+const ANSWER_MS_MAX = 2_000;
 
 const NOTHING_STORED: StoresLook = { stores: [], unseen: [] };
 
 interface Part {
   readonly name: string;
   readonly pid: number | null;
-  readonly state: 'ready' | 'running' | 'not ready' | 'down';
+  /** `running`: there is a process, and nothing that it could be asked. `no answer`: it was asked in vain. */
+  readonly state: 'ready' | 'running' | 'not ready' | 'no answer' | 'down';
   readonly address: string | null;
 }
 
@@ -46,16 +49,17 @@ export async function status(context: CliContext): Promise<ExitCode> {
   ]);
   const endpoints = parseEndpoints(text);
   const running = supervisor !== undefined;
-  const [parts, storage, attention] = running
+  // All at the same time: a server that says nothing is waited for once.
+  const [parts, storage, attention, open] = running
     ? await Promise.all([
         processesOf(home).then((alive) => partsOf(alive, endpoints)),
         lookAtStores(home, endpoints?.natsMonitor),
         // The libraries of the bus are loaded only where there is one.
         import('./inbox.client.js').then(({ newestAttention }) => newestAttention(context)),
+        endpoints === undefined ? null : withoutWall(context, endpoints.nats),
       ])
-    : [[], NOTHING_STORED, null];
+    : [[], NOTHING_STORED, null, null];
   const adminToken = await hasAdminToken(home);
-  const open = endpoints !== undefined && running ? await withoutWall(context, endpoints.nats) : null;
   if (json)
     printJson(context, {
       attention,
@@ -96,9 +100,13 @@ const withoutWall = async (context: CliContext, url: string): Promise<OpenDevice
 const attentionLinesOf = (inbox: Inbox | null): string[] => (inbox === null ? [] : attentionHead(inbox));
 
 /** What a person has to do something about. */
-function tightText({ stores, fault }: Pick<StoresLook, 'stores' | 'fault'>): string[] {
+function tightText({ stores, fault, unseen }: StoresLook): string[] {
   const tight = stores.filter(({ state }) => state !== 'ok').map((store) => `${storeText(store)}: make room`);
-  return [...(fault === undefined ? [] : [`nothing new is taken, because ${fault}`]), ...tight];
+  return [
+    ...(fault === undefined ? [] : [`nothing new is taken, because ${fault}`]),
+    ...tight,
+    ...unseen.map((name) => `could not be seen: ${name}`),
+  ];
 }
 
 async function partsOf(alive: ReadonlyMap<string, { pid: number }>, endpoints: Endpoints | undefined): Promise<Part[]> {
@@ -106,9 +114,7 @@ async function partsOf(alive: ReadonlyMap<string, { pid: number }>, endpoints: E
   return Promise.all(
     [...names].map(async (name): Promise<Part> => {
       const pid = alive.get(name)?.pid ?? null;
-      const health = endpoints?.health[name];
-      const state =
-        pid === null ? 'down' : health === undefined ? 'running' : (await isReady(health)) ? 'ready' : 'not ready';
+      const state = pid === null ? 'down' : await stateOf(name, endpoints);
       return { name, pid, state, address: addressOf(name, endpoints) };
     }),
   );
@@ -121,16 +127,25 @@ function addressOf(name: string, endpoints: Endpoints | undefined): string | nul
   return name === 'aip-gateway' ? endpoints.aip : (endpoints.health[name] ?? null);
 }
 
+/** Of something whose process is there. */
+async function stateOf(name: string, endpoints: Endpoints | undefined): Promise<Part['state']> {
+  if (endpoints === undefined) return 'running';
+  if (name === 'nats') return (await natsAnswers(endpoints.nats, ANSWER_MS_MAX)) ? 'ready' : 'no answer';
+  if (name === 'postgres') return (await postgresAnswers(endpoints.postgres, ANSWER_MS_MAX)) ? 'ready' : 'no answer';
+  const health = endpoints.health[name];
+  return health === undefined ? 'running' : readiness(health);
+}
+
 /** By Node's older client: `fetch` would be loaded for these questions alone, a quarter of the time that the command takes. */
-async function isReady(health: string): Promise<boolean> {
+async function readiness(health: string): Promise<'ready' | 'not ready' | 'no answer'> {
   try {
     return await new Promise((resolve, reject) => {
-      get(new URL('/readyz', health), { signal: AbortSignal.timeout(HEALTH_MS_MAX) }, (answer) => {
+      get(new URL('/readyz', health), { signal: AbortSignal.timeout(ANSWER_MS_MAX) }, (answer) => {
         answer.resume();
-        resolve(answer.statusCode === HTTP_OK);
+        resolve(answer.statusCode === HTTP_OK ? 'ready' : 'not ready');
       }).once('error', reject);
     });
   } catch {
-    return false;
+    return 'no answer';
   }
 }

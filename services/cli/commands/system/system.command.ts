@@ -12,6 +12,7 @@ export function defineSystem(program: CliCommand): void {
   ])
     .stoppingItself()
     .option('--keep', 'keep the data of the system that was started')
+    .changing()
     .does(async (context, options: { keep?: boolean }) =>
       (await import('./demo.runner.js')).demo(context, options.keep ?? false),
     );
@@ -23,10 +24,11 @@ export function defineSystem(program: CliCommand): void {
     .option('--devices <n>', 'local devices to enrol and run (web-1, db-1, dev-3, ...)', wholeFrom(0, DEVICES_MAX), 1)
     .option('--replicas <service=n>', 'several processes of one service; may be repeated', replicas, {})
     .option('--detach', 'return when everything is ready; stop with "orrery down"')
+    .changing()
     .does(async (context, options: UpOptions) => (await import('./up.runner.js')).up(context, options));
-  define(program, 'down', 'stop the embedded system of ORRERY_HOME', ['orrery down']).does(async (context) =>
-    (await import('./down.runner.js')).down(context),
-  );
+  define(program, 'down', 'stop the embedded system of ORRERY_HOME', ['orrery down'])
+    .changing()
+    .does(async (context) => (await import('./down.runner.js')).down(context));
   define(
     program,
     'restart',
@@ -34,6 +36,7 @@ export function defineSystem(program: CliCommand): void {
     ['orrery restart console', 'orrery restart orchestrator'],
   )
     .argument('<service>', 'its name; of a service with several processes all, one after the other')
+    .changing()
     .does(async (context, name: string) => (await import('./restart.runner.js')).restart(context, name));
   define(program, 'status', 'what of the embedded system is running, and where', ['orrery status --json']).does(
     async (context) => (await import('./status.runner.js')).status(context),
