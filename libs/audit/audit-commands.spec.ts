@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { AttemptCommit, AttemptEvent } from '#proto';
-import { auditCommands, type DecisionClaims } from './audit-commands.js';
+import { auditCommands, type DecisionClaims } from './audit-attempts.js';
 import { sampleAsks } from '#libs/testing';
 
 const { APPROVAL_ID, ASKED_STEP } = sampleAsks;

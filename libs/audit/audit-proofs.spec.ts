@@ -27,6 +27,7 @@ describe('the proofs of a run', () => {
       findings: [],
       unchecked: [],
       proofs: { signed: 3, vouched: 1, unseen: 0, unsigned: { published: 0, old: 0 } },
+      words: 0,
       actors: { anna: expect.any(String), bob: expect.any(String), console: expect.any(String) },
     });
   });

@@ -7,6 +7,7 @@ import { checkKeptProof, PROOF_MS_MAX } from '#libs/keys';
 import { RUN_VERBS, RunCommit, subjects, type Actor, type Cause, type KeptProof, type RunId } from '#proto';
 import { selfApprovalFaults, standingFaults, unjudgedFaults } from './audit-standing.js';
 import { planProofs } from './audit-plans.js';
+import { auditAttention } from './audit-attention.js';
 import type { ExportRecord } from './export-file.js';
 import type { Finding } from './findings.js';
 import { knownActors, SLACK_MS, UPGRADE_MS, whoSpoke, type KnownActors } from './known-keys.js';
@@ -24,6 +25,8 @@ export interface ProofReport {
   readonly findings: readonly Finding[];
   readonly unchecked: readonly string[];
   readonly proofs: ProofCounts;
+  /** How often somebody took on or settled an entry of the inbox that is about the run. */
+  readonly words: number;
   /** The last commit that is there of each actor, by id. */
   readonly actors: Readonly<Record<string, string>>;
 }
@@ -78,11 +81,15 @@ export function auditProofs(runId: RunId, records: readonly ExportRecord[]): Pro
     if (message !== undefined) findings.push({ runId, stream: 'PLANS', number, message });
     if (proof !== undefined) counts[proof.vouched === undefined ? 'signed' : 'vouched']++;
   }
+  const said = auditAttention(runId, records, actors);
+  findings.push(...said.findings);
+  for (const { vouched } of said.proofs) counts[vouched === undefined ? 'signed' : 'vouched']++;
   const { published, old, ...proofs } = counts;
   return {
     findings,
     unchecked: notes(proofs, actors, commits),
     proofs: { ...proofs, unsigned: { published, old } },
+    words: said.words,
     actors: Object.fromEntries([...(actors?.byId ?? [])].map(([id, { head }]) => [id, head])),
   };
 }

@@ -5,6 +5,7 @@
 //   fork ──► the commit of the parent it names has that hash, and what it carries is the parent's fold up to there
 //   chain of each attempt ───────► schema ──► the run's hashes of attempts point at what is there, and at the same result
 //   chain of the planner ────────► schema ──► the run's hashes of plans point at what is there, and at the same edits
+//   chains of entries of the inbox ► schema ──► they are about this run, and who said what to them is proven
 //   proofs of who did it ────────► signature ──► whose key it was by then, as the logs of the actors say, and what was recorded of it
 import { checkInvariants, emptyRun, evolve, evolveCommit, viewOf, type Run } from '#libs/constellation';
 import { runIdOf, verifyChain } from '#libs/event-log';
@@ -29,6 +30,8 @@ export interface AuditReport {
   readonly attempts: number;
   /** Commits of the run's planner. */
   readonly plans: number;
+  /** How often somebody took on or settled an entry of the inbox that is about it. */
+  readonly words: number;
   /** How many of the requests and verbs that led to it were signed, and why the others are not. */
   readonly proofs: ProofCounts;
   /** Hash of the last commit that is there of each actor who had a part in it. */
@@ -69,7 +72,7 @@ export function auditRun(
     { claims: folded.plans, rounds: folded.run.request?.options.rounds },
   );
   findings.push(...planReport.findings);
-  const { proofs, actors, ...whose } = auditProofs(runId, records);
+  const { proofs, words, actors, ...whose } = auditProofs(runId, records);
   findings.push(...whose.findings);
   const view = folded.run.request === null ? null : viewOf(folded.run);
   return {
@@ -81,6 +84,7 @@ export function auditRun(
     events: folded.run.sequence,
     attempts: attemptReport.attempts,
     plans: planReport.plans,
+    words,
     proofs,
     actors,
     head: chain.at(-1)?.commit.hash ?? null,

@@ -1,12 +1,12 @@
-// A run as a file: one JSON object per line, first the commits of RUNS, then those of ATTEMPTS and of PLANS, then those of
-// the actors who had a part in it, each with where it stood.
+// A run as a file: one JSON object per line, first the commits of RUNS, then those of ATTEMPTS and of PLANS, then what people have said to
+// entries of the inbox that are about it, then the commits of the actors who had a part in it, each with where it stood.
 // `line` and `of` number the lines, so that a cut or shortened file is noticed although no hash points at its last line.
 import { z } from 'zod';
-import { runIdOfSubject, parseJson, type RunId } from '#proto';
+import { runIdOfSubject, parseJson, RunId } from '#proto';
 
 export const EXPORT_BYTES_MAX = 256 * 1024 * 1024;
 
-const ExportStream = z.enum(['RUNS', 'ATTEMPTS', 'PLANS', 'ACTORS']);
+const ExportStream = z.enum(['RUNS', 'ATTEMPTS', 'PLANS', 'ATTENTION', 'ACTORS']);
 
 /** A commit as parsed from storage, before any schema: the hash covers every field, known or not. */
 export interface ExportRecord {
@@ -75,15 +75,36 @@ export function parseExport(text: string): ParsedExport {
 export function recordsByRun(records: readonly ExportRecord[]): Map<RunId, ExportRecord[]> {
   const runs = new Map<RunId, ExportRecord[]>();
   const actors = records.filter(({ stream }) => stream === 'ACTORS');
+  const entries = runsOfEntries(records);
   for (const record of records) {
     if (record.stream === 'ACTORS') continue;
-    const runId = runIdOfSubject(record.subject) ?? '?';
+    const runId = runIdOfSubject(record.subject) ?? entries.get(record.subject) ?? '?';
     const of = runs.get(runId) ?? [];
     runs.set(runId, of);
     of.push(record);
   }
   for (const of of runs.values()) of.push(...actors);
   return runs;
+}
+
+const About = z.looseObject({
+  events: z.tuple([z.looseObject({ data: z.looseObject({ about: z.looseObject({ runId: RunId }) }) })], z.unknown()),
+});
+
+/** The run that each entry of the inbox is about, by the subject of its chain; nothing of entries that are about none. */
+function runsOfEntries(records: readonly ExportRecord[]): Map<string, RunId> {
+  return new Map(
+    records.flatMap(({ stream, subject, commit }) => {
+      const runId = stream === 'ATTENTION' ? About.safeParse(commit).data?.events[0].data.about.runId : undefined;
+      return runId === undefined ? [] : [[subject, runId] as const];
+    }),
+  );
+}
+
+/** Of the records of ATTENTION those that are about a run: every entry with its whole chain. */
+export function wordsAbout(runId: RunId, records: readonly ExportRecord[]): ExportRecord[] {
+  const runs = runsOfEntries(records);
+  return records.filter(({ subject }) => runs.get(subject) === runId);
 }
 
 function parseLine(line: string): z.infer<typeof ExportLine> | string {

@@ -9,7 +9,7 @@ export interface Finding {
   readonly stream: ExportRecord['stream'];
   /** Number of the commit in its aggregate; null when it is about no single one. */
   readonly number: number | null;
-  /** The attempt, for commits of ATTEMPTS. */
+  /** The attempt, for commits of ATTEMPTS; the entry, for those of ATTENTION. */
   readonly attempt?: string;
   readonly message: string;
 }
@@ -33,11 +33,11 @@ type Chained = z.infer<typeof Chained>;
 type Say = (number: number | null, message: string) => void;
 
 /** The commits of an aggregate that its schema takes, each with where it stood; what is wrong with the chain or with one of them is said. */
-export function verified<C>(
+export function verified<C, R extends Pick<ExportRecord, 'commit'>>(
   schema: z.ZodType<C>,
-  records: readonly ExportRecord[],
+  records: readonly R[],
   say: Say,
-): { readonly record: ExportRecord; readonly value: C }[] {
+): { readonly record: R; readonly value: C }[] {
   const chain = chained(records, (_, message) => say(null, message));
   for (const { number, message } of verifyChain(chain.map(({ commit }) => commit))) say(number, message);
   return chain.flatMap(({ record, commit }) => {
@@ -49,10 +49,10 @@ export function verified<C>(
 }
 
 /** The commits that have what a chain needs, untouched (hashes are over the JSON as stored); the others are reported. */
-export function chained(
-  records: readonly ExportRecord[],
-  report: (record: ExportRecord, message: string) => void,
-): { readonly record: ExportRecord; readonly commit: Chained }[] {
+export function chained<R extends Pick<ExportRecord, 'commit'>>(
+  records: readonly R[],
+  report: (record: R, message: string) => void,
+): { readonly record: R; readonly commit: Chained }[] {
   return records.flatMap((record) => {
     if (Chained.safeParse(record.commit).success) return [{ record, commit: record.commit as Chained }];
     report(record, 'this is not a commit: number, prevHash, hash and events are needed');

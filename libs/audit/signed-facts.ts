@@ -3,6 +3,7 @@ import { takeKept, withoutUfo } from '#libs/constellation';
 import { hashCommit } from '#libs/event-log';
 import {
   ActorId,
+  AttentionCommit,
   isObject,
   PlanCommit,
   RunCommit,
@@ -160,11 +161,13 @@ export function actorsInvolved(records: readonly { readonly commit: unknown }[])
   const named = commits.flatMap(({ events }) => events.flatMap((event) => factOf(event)?.by.id ?? []));
   const stood = commits.flatMap(({ events }) => events.flatMap((event) => standingOf(event)?.words ?? []));
   const before = stood.length === 0 ? [] : [...stood.map(({ id }) => id), CONSOLE];
-  const proofs = [...commits, ...plans].flatMap(({ causes }) => causes.flatMap(({ proof }) => proof ?? []));
+  const words = records.flatMap(({ commit }) => AttentionCommit.safeParse(commit).data ?? []);
+  const said = words.flatMap(({ events }) => events.map(({ data }) => data.by.id));
+  const proofs = [...commits, ...plans, ...words].flatMap(({ causes }) => causes.flatMap(({ proof }) => proof ?? []));
   const spoken = proofs.flatMap(({ vouched }) => (vouched === undefined ? [] : [vouched.actor, ...SPEAKERS]));
   // Of what came with a grant only the hash is kept.
   const granted = proofs.some(({ body }) => body === undefined) ? [SERVES_GRANTS] : [];
-  return [...new Set([...named, ...planned, ...before, ...spoken, ...granted])]
+  return [...new Set([...named, ...said, ...planned, ...before, ...spoken, ...granted])]
     .filter((id) => ActorId.safeParse(id).success)
     .toSorted();
 }

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { jetstream } from '@nats-io/jetstream';
 import { createUser } from '@nats-io/nkeys';
 import { errors, type NatsConnection } from '@nats-io/transport-node';
-import { openAttemptLog, openPlanLog, openRunLog } from '#libs/event-log';
+import { attentionIdOf, NO_COMMITS, openAttemptLog, openPlanLog, openRunLog, sealNext } from '#libs/event-log';
 import { verifyActorProof } from '#libs/keys';
 import { connectBus, QueryRefusedError, serveQueries } from '#libs/messaging';
 import {
@@ -246,6 +246,33 @@ describe('over a log', () => {
     expect(out.filter((line) => line.startsWith('BAD'))).toEqual([expect.stringMatching(/^BAD forged {2}/u)]);
     expect(out.join('\n')).toContain('run forged, RUNS commit 1: its hash is not the hash of its content');
     expect(out.at(-1)).toBe('1 of 5 runs bad');
+  });
+
+  it('verify --all finds what somebody wrote into the inbox or the fleet', async () => {
+    const by = { service: 'logging', instance: 'one' };
+    const stamp = { commit: '01JD4Q6Z8W3V5X7Y9A0B1C2D00', now: Date.parse('2026-11-20T12:00:00.000Z'), by };
+    const key = `run ${SAMPLE_RUN} failed`;
+    const about = { kind: 'failed', key, runId: SAMPLE_RUN } as const;
+    const attentionId = attentionIdOf(key);
+    const data = { about, by: { kind: 'person', id: 'anna' }, at: '2026-11-20T12:00:00.000Z' } as const;
+    const taken = { type: 'ATTENTION_TAKEN', data } as const;
+    const word = sealNext(NO_COMMITS, { attentionId }, [taken], { ...stamp, causes: [{ kind: 'request', id: 'w' }] });
+    await jetstream(nc).publish(subjects.attention(attentionId), JSON.stringify(word));
+    await jetstream(nc).publish(subjects.fleet('web-1'), JSON.stringify({ ...word, attentionId: undefined }));
+    const { exitCode, out } = await orrery('verify --all');
+    expect(exitCode).toBe(1);
+    // Of the run that it is about: nobody has signed it. Of the stream: it is a sound chain.
+    expect(out.join('\n')).toContain(
+      `run ${SAMPLE_RUN}, ATTENTION ${attentionId} commit 1: ATTENTION_TAKEN by anna: nothing in this commit proves it`,
+    );
+    expect(out).toContain('ok  ATTENTION  1 chain, 1 commit');
+    expect(out).toContain('BAD FLEET  1 chain, 1 commit');
+    expect(out.join('\n')).toMatch(
+      /BAD FLEET orrery\.fleet\.web-1, commit 1: its hash is not the hash of its content/u,
+    );
+    expect(out.at(-1)).toMatch(/runs bad, FLEET bad$/u);
+    const exported = await orrery(`export ${SAMPLE_RUN}`);
+    expect(exported.out.filter((line) => line.includes('"stream":"ATTENTION"'))).toHaveLength(1);
   });
 
   it('a run that nobody knows is bad input', async () => {

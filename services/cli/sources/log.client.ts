@@ -3,21 +3,51 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import { readCommits, readStored, type StreamEntry } from '#libs/event-log';
 import { lastStored } from '#libs/messaging';
 import { parseWith, RunCommit, runIdOfSubject, sentenceOf, subjects, type RunId } from '#proto';
-import { actorsInvolved, type ExportRecord } from '#libs/audit';
+import { actorsInvolved, wordsAbout, type ChainStream, type ExportRecord } from '#libs/audit';
 import { failure } from '../terminal/index.js';
 import { unknownRun } from './run-history.js';
 
-type RunStream = ExportRecord['stream'];
+/** A commit of a stream that is of the whole installation, as it is stored. */
+type ChainRecord = Pick<ExportRecord, 'commit'>;
 
 const decoder = new TextDecoder();
 
-/** All records of a run as they are stored, unchecked: first its commits, then those of its attempts, of its planner and of its actors. */
-export async function loadRecords(nc: NatsConnection, runId: RunId): Promise<ExportRecord[]> {
+/**
+ * All records of a run as they are stored, unchecked: first its commits, then those of its attempts and of its planner, what people have said
+ * to entries of the inbox that are about it, and those of its actors. `inbox`: all of ATTENTION, where somebody has read it for several runs.
+ */
+export async function loadRecords(
+  nc: NatsConnection,
+  runId: RunId,
+  inbox?: readonly ExportRecord[],
+): Promise<ExportRecord[]> {
   const own = await loadStream(nc, 'RUNS', subjects.run(runId));
   if (own.length === 0) throw unknownRun(runId);
   const attempts = await loadStream(nc, 'ATTEMPTS', subjects.attemptsOfRun(runId));
   const plans = await loadStream(nc, 'PLANS', subjects.plan(runId));
-  return [...own, ...attempts, ...plans, ...(await loadActors(nc, [...own, ...plans]))];
+  const words = wordsAbout(runId, inbox ?? (await loadInbox(nc)));
+  return [...own, ...attempts, ...plans, ...words, ...(await loadActors(nc, [...own, ...plans, ...words]))];
+}
+
+/** All that people have said to entries of the inbox. */
+export function loadInbox(nc: NatsConnection): Promise<ExportRecord[]> {
+  return loadStream(nc, 'ATTENTION', subjects.anyAttention);
+}
+
+const ANY = { ATTENTION: subjects.anyAttention, ACTORS: subjects.anyActor, FLEET: subjects.anyFleet } as const;
+
+/** Each chain of a stream that is of the whole installation, one in memory at a time. */
+export async function* chainsOf(
+  nc: NatsConnection,
+  stream: ChainStream,
+): AsyncGenerator<{ readonly subject: string; readonly records: readonly ChainRecord[] }, void, undefined> {
+  const jsm = await jetstreamManager(nc, { checkAPI: false });
+  const { state } = await jsm.streams.info(stream, { subjects_filter: ANY[stream] });
+  for (const subject of Object.keys(state.subjects ?? {}).toSorted()) {
+    const records: ChainRecord[] = [];
+    for await (const entry of readStored(nc, stream, subject)) records.push({ commit: jsonOf(entry) });
+    yield { subject, records };
+  }
 }
 
 /** Of everybody in whose name something is recorded, and of who signs for others. */
@@ -66,7 +96,7 @@ export async function isKnownRun(nc: NatsConnection, runId: RunId): Promise<bool
   return (await lastStored(nc, 'RUNS', subjects.run(runId))) > 0;
 }
 
-async function loadStream(nc: NatsConnection, stream: RunStream, filter: string): Promise<ExportRecord[]> {
+async function loadStream(nc: NatsConnection, stream: ExportRecord['stream'], filter: string): Promise<ExportRecord[]> {
   const records: ExportRecord[] = [];
   for await (const entry of readStored(nc, stream, filter)) {
     records.push({ stream, subject: entry.subject, sequence: entry.sequence, commit: jsonOf(entry) });

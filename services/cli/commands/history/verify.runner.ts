@@ -1,7 +1,16 @@
 import { counted } from '#libs/constellation';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { Sha256 } from '#proto';
-import { forkOf, auditRun, type AuditReport, type ExportRecord, findingText } from '#libs/audit';
+import {
+  auditChain,
+  auditRun,
+  CHAIN_STREAMS,
+  findingText,
+  forkOf,
+  type AuditReport,
+  type ChainStream,
+  type ExportRecord,
+} from '#libs/audit';
 import { recordAccess, withBus } from '../../bus/index.js';
 import {
   cleanLine,
@@ -12,12 +21,31 @@ import {
   printJson,
   type CliContext,
 } from '../../terminal/index.js';
-import { isKnownRun, loadRecords, loadRunRecords, runIds, openSource, type RunSource } from '../../sources/index.js';
+import {
+  chainsOf,
+  isKnownRun,
+  loadInbox,
+  loadRecords,
+  loadRunRecords,
+  openSource,
+  runIds,
+  type RunSource,
+} from '../../sources/index.js';
 
 interface Verdict {
   readonly origin: RunSource['origin'];
   readonly reports: readonly AuditReport[];
   readonly problems: readonly string[];
+  /** What is of the whole installation; nothing where it was about a run or a file. */
+  readonly chains: readonly CheckedStream[];
+}
+
+/** A stream that is of the whole installation, every chain of it checked. */
+interface CheckedStream {
+  readonly stream: ChainStream;
+  readonly chains: number;
+  readonly commits: number;
+  readonly ok: boolean;
 }
 
 export interface VerifyWords {
@@ -40,9 +68,9 @@ export async function verify(
   if (all === (runOrFile !== undefined)) throw badInput('Give a run, a file, or --all.');
   const known = head === undefined ? undefined : headFrom(head, runOrFile);
   const verdict = runOrFile === undefined ? await verifyAll(context) : await verifyOne(context, runOrFile, known);
-  const { origin, reports, problems } = verdict;
+  const { origin, reports, problems, chains } = verdict;
   const ok = problems.length === 0 && reports.every((report) => report.ok);
-  if (context.json) printJson(context, { ok, origin, problems, runs: reports });
+  if (context.json) printJson(context, { ok, origin, problems, ...(chains.length > 0 && { chains }), runs: reports });
   else print(context, verdict, ok);
   return ok ? EXIT.ok : EXIT.failure;
 }
@@ -70,7 +98,7 @@ async function verifyOne(context: CliContext, runOrFile: string, head: Sha256 | 
     else if (origin === 'log' || !report.ok) reports.push(report);
     else reports.push({ ...report, unchecked: [...report.unchecked, FILE_ALONE] });
   }
-  return { origin, reports, problems: problems.map((problem) => `${runOrFile}, ${problem}`) };
+  return { origin, reports, chains: [], problems: problems.map((problem) => `${runOrFile}, ${problem}`) };
 }
 
 /** Undefined when the log does not have it any more. */
@@ -83,16 +111,40 @@ function verifyAll(context: CliContext): Promise<Verdict> {
   return withBus(context, async (nc) => {
     await recordAccess(nc, { what: 'VERIFIED' });
     const reports: AuditReport[] = [];
+    const inbox = await loadInbox(nc);
     for (const runId of (await runIds(nc)).sort()) {
       if (context.signal.aborted) break;
-      reports.push(await auditStored(nc, runId));
+      reports.push(await auditStored(nc, runId, inbox));
     }
-    return { origin: 'log', reports, problems: [] };
+    const problems: string[] = [];
+    const chains: CheckedStream[] = [];
+    for (const stream of CHAIN_STREAMS) {
+      if (context.signal.aborted) break;
+      chains.push(await auditStream(nc, stream, (problem) => problems.push(problem)));
+    }
+    return { origin: 'log', reports, problems, chains };
   });
 }
 
-async function auditStored(nc: NatsConnection, runId: string): Promise<AuditReport> {
-  const records = await loadRecords(nc, runId);
+async function auditStream(
+  nc: NatsConnection,
+  stream: ChainStream,
+  say: (problem: string) => unknown,
+): Promise<CheckedStream> {
+  const checked = { stream, chains: 0, commits: 0, ok: true };
+  for await (const { subject, records } of chainsOf(nc, stream)) {
+    checked.chains++;
+    checked.commits += records.length;
+    for (const { number, message } of auditChain(stream, subject, records)) {
+      checked.ok = false;
+      say(`${stream} ${subject}${number === null ? '' : `, commit ${number}`}: ${message}`);
+    }
+  }
+  return checked;
+}
+
+async function auditStored(nc: NatsConnection, runId: string, inbox: readonly ExportRecord[]): Promise<AuditReport> {
+  const records = await loadRecords(nc, runId, inbox);
   const parentId = forkOf(records)?.parent.runId;
   return auditRun(runId, records, parentId === undefined ? undefined : await parentRecords(nc, parentId));
 }
@@ -115,7 +167,7 @@ function hashOf(commit: unknown): unknown {
   return typeof commit === 'object' && commit !== null && 'hash' in commit ? commit.hash : undefined;
 }
 
-function print({ terminal }: CliContext, { origin, reports, problems }: Verdict, ok: boolean): void {
+function print({ terminal }: CliContext, { origin, reports, problems, chains }: Verdict, ok: boolean): void {
   const paint = paintFor(terminal);
   for (const report of reports) {
     const word = report.ok ? paint('green', 'ok ') : paint('red', 'BAD');
@@ -124,11 +176,17 @@ function print({ terminal }: CliContext, { origin, reports, problems }: Verdict,
     for (const note of whoseText(report)) terminal.out(`    ${cleanLine(note)}`);
     for (const note of report.unchecked) terminal.out(`    ${cleanLine(note)}`);
   }
+  for (const { stream, chains: count, commits, ok: isSound } of chains) {
+    const word = isSound ? paint('green', 'ok ') : paint('red', 'BAD');
+    terminal.out(`${word} ${stream}  ${counted(count, 'chain')}, ${counted(commits, 'commit')}`);
+  }
   for (const problem of problems) terminal.out(`${paint('red', 'BAD')} ${cleanLine(problem)}`);
-  if (reports.length === 1 && problems.length === 0) return;
+  if (reports.length === 1 && problems.length === 0 && chains.length === 0) return;
   const bad = reports.filter((report) => !report.ok).length;
   const word = origin === 'file' ? 'consistent' : 'verified';
-  terminal.out(ok ? `${counted(reports.length, 'run')} ${word}` : `${bad} of ${counted(reports.length, 'run')} bad`);
+  const streams = chains.filter((checked) => !checked.ok).map(({ stream }) => `, ${stream} bad`);
+  const faults = `${bad} of ${counted(reports.length, 'run')} bad${streams.join('')}`;
+  terminal.out(ok ? `${counted(reports.length, 'run')} ${word}` : faults);
 }
 
 /** Of a run that somebody has signed in: how its requests and verbs are proven, and what to compare the logs of its actors with. */
@@ -146,9 +204,13 @@ function whoseText({ proofs, actors }: AuditReport): string[] {
   ];
 }
 
-function summaryOf({ commits, events, attempts, plans, status, outcome, head }: AuditReport): string {
+function summaryOf({ commits, events, attempts, plans, words, status, outcome, head }: AuditReport): string {
   const state = [status ?? 'unreadable', outcome].filter((word) => word !== null).join(' ');
   const sizes = [counted(commits, 'commit'), counted(events, 'event'), counted(attempts, 'attempt')];
-  const all = [...sizes, ...(plans === 0 ? [] : [counted(plans, 'plan')])].join(', ');
+  const all = [
+    ...sizes,
+    ...(plans === 0 ? [] : [counted(plans, 'plan')]),
+    ...(words === 0 ? [] : [`${counted(words, 'word')} about its entries`]),
+  ].join(', ');
   return `${state}, ${all}, head ${head?.slice(0, 16) ?? 'none'}`;
 }
