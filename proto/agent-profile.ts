@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { Actor } from './actors.js';
+import { GivenValue, GpuInfo, ProfileKey } from './device-profile.js';
 import { DeviceId, Instant, JournalId, Json, SessionId } from './ids.js';
 
 export const ToolInfo = z.strictObject({
@@ -120,6 +121,14 @@ export const AgentProfile = z.strictObject({
   tools: z.array(ToolInfo),
   resources: z.strictObject({ cpuCount: z.int(), memoryMb: z.int() }),
   tasksMax: z.int().min(1),
+  /** What the administrator has given; it wins over everything below. Absent: nothing. */
+  given: z.record(ProfileKey, GivenValue).optional(),
+  /** Sequence of the event that changed it last. */
+  givenRevision: z.int().min(1).optional(),
+  /** Graphics cards as its client found them; absent: it does not say, which is not that there are none. */
+  gpus: z.array(GpuInfo).max(32).optional(),
+  /** Size of the disk that has its data, as its client said. */
+  diskMb: z.int().min(0).optional(),
   /** As its client said when it connected last; absent: it said nothing of it. */
   wall: DeviceWall.optional(),
   /** The release of its client, as that said; absent: it did not. */

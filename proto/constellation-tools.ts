@@ -193,6 +193,7 @@ export const ConstellationSnapshot = z.strictObject({
           capabilities: z.array(z.string()).optional(),
           tags: z.array(z.string()).optional(),
           resources: ResourceFloor.optional(),
+          where: z.string().optional(),
         })
         .optional(),
       command: CommandCall.optional(),

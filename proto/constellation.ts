@@ -54,7 +54,20 @@ export type Verification = z.infer<typeof Verification>;
 export const ResourceFloor = z.strictObject({
   cpuCount: z.int().min(1).optional(),
   memoryMb: z.int().min(1).optional(),
+  /** Free now. */
+  diskFreeMb: z.int().min(1).optional(),
+  gpuCount: z.int().min(1).optional(),
+  /** Of one card. */
+  gpuMemoryMb: z.int().min(1).optional(),
 });
+export type ResourceFloor = z.infer<typeof ResourceFloor>;
+
+/** What has to hold of a device, over what is known of it. The core reads it. */
+export const Where = z
+  .string()
+  .min(1)
+  .max(LIMITS.conditionCharsMax)
+  .describe('CEL over `profile`, e.g. profile.gpu.memory_gb >= 24 && "db" in profile.roles');
 
 const DeviceTarget = z.strictObject({ device: DeviceId });
 export const Selector = z
@@ -63,16 +76,17 @@ export const Selector = z
     capabilities: z.array(z.string().min(1).max(64)).max(32).optional(),
     tags: z.array(z.string().min(1).max(64)).max(32).optional(),
     resources: ResourceFloor.optional(),
+    where: Where.optional(),
   })
   .refine(
     (selector) => Object.keys(selector).length > 0,
-    'a selector needs at least one of os, capabilities, tags, resources',
+    'a selector needs at least one of os, capabilities, tags, resources, where',
   );
 export type Selector = z.infer<typeof Selector>;
 
 /** A device by its id, or any device whose AgentProfile satisfies the selector. */
 export const Target = z.union([DeviceTarget, Selector], {
-  error: 'a target is {"device": "<id>"} or a selector with at least one of os, capabilities, tags, resources',
+  error: 'a target is {"device": "<id>"} or a selector with at least one of os, capabilities, tags, resources, where',
 });
 export type Target = z.infer<typeof Target>;
 

@@ -10,8 +10,10 @@ import {
   ToolInfo,
 } from './agent-profile.js';
 import { commitShape, type EventOf, recordedEvent, recordedEvents } from './commit.js';
+import { ProfileKey, ProfileValues } from './device-profile.js';
 import { RevokedGrants } from './grants.js';
-import { DeviceId, Instant, SessionId, Sha256 } from './ids.js';
+import { DeviceId, idSchema, Instant, SessionId, Sha256 } from './ids.js';
+import { LIMITS } from './limits.js';
 
 /** Aggregate of what holds for the whole fleet; no device can be enrolled under it. */
 export const FLEET_ID: DeviceId = '_fleet';
@@ -44,6 +46,15 @@ const SCHEMAS = {
   /** Nothing new starts on the device, or on any device when it is an event of FLEET_ID. */
   DEVICE_HELD: DeviceHold,
   DEVICE_RELEASED: z.strictObject({ by: Actor, releasedAt: Instant }),
+  /** The administrator says what the device is: names with their values, and names that have none any more. */
+  DEVICE_PROFILE_CHANGED: z.strictObject({
+    set: ProfileValues,
+    unset: z.array(ProfileKey).max(LIMITS.profileKeysMax),
+    by: Actor,
+    changedAt: Instant,
+    /** Of the command that ordered it; absent: it came with an enrolment. */
+    commandId: idSchema('the id of a command').optional(),
+  }),
   /** A client has used the join token and bound its own key to the device; the key before, if there was one, counts no more. */
   DEVICE_JOINED: z.strictObject({ tokenHash: Sha256, publicKey: DeviceKey, joinedAt: Instant }),
   DEVICE_REVOKED: Revocation,

@@ -29,6 +29,7 @@ export * from './attempt-events.js';
 export * from './plan-events.js';
 export * from './runbooks.js';
 export * from './runbook-file.js';
+export * from './device-profile.js';
 export * from './agent-profile.js';
 export * from './device-offer.js';
 export * from './fleet-events.js';

@@ -98,6 +98,13 @@ export const LIMITS = {
   /** Labels of a request; of each of them the key, and the value. */
   labelsMax: 20,
   labelCharsMax: 63,
+  /** What an administrator says of one device: names, the characters of one, all of it as JSON, and how deep a value is nested. */
+  profileKeysMax: 64,
+  profileKeyCharsMax: 128,
+  profileBytesMax: 16 * 1024,
+  profileDepthMax: 4,
+  /** Commands about the profile of one device of which is remembered what was decided. */
+  profileOrdersMax: 64,
   /** A note that somebody adds to a run, and how many a run takes. */
   noteCharsMax: 1_000,
   notesMax: 100,

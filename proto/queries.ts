@@ -14,6 +14,7 @@ import { Actor, ActorId, BusKey } from './actors.js';
 import { AttentionEntry, AttentionId, AttentionKind, AttentionWord, SettleReason, UnseenSource } from './attention.js';
 import { ApprovalView, ContentApprovalId } from './approvals.js';
 import { AdminProfile, AgentProfile, Revocation, ServiceManifest } from './agent-profile.js';
+import { ProfileChange } from './device-profile.js';
 import { ClientRole } from './aip/frames.js';
 import { CommandOutcome } from './commands.js';
 import { CommandCall, RunStatus, TaskConstellation } from './constellation.js';
@@ -101,11 +102,26 @@ export const QUERIES = {
         deviceId: DeviceId.optional(),
         admin: AdminProfile.optional(),
         manifest: ServiceManifest.optional(),
+        /** What the administrator says of the device, beside what was said before. */
+        set: ProfileChange.set,
         /** `token` (without a word): a static one, for foreign clients. `join`: used once, by a client that then has a key of its own. */
         credential: z.enum(['token', 'join']).optional(),
       },
       { deviceId: DeviceId, token: z.string(), expiresAt: Instant.optional() },
     ),
+    /**
+     * The administrator says what a device is. `revision`: that of the profile as it was looked at (0: nothing was given yet); refused when
+     * somebody has changed it since.
+     */
+    'device-set': {
+      request: z.strictObject({
+        id: CommandOfPerson,
+        deviceId: DeviceId,
+        ...ProfileChange,
+        revision: z.int().min(0).optional(),
+      }),
+      answer: z.strictObject({ changed: z.boolean(), revision: z.int().min(0) }),
+    },
     /** Lets a foreign constellation client send tasks, to these devices or to all. The token is in this answer only, once. */
     'enroll-client': asks(
       {

@@ -60,6 +60,7 @@ export const ROLE_TABLE: Readonly<Record<ActionName, Rule>> = {
   'device-agent.deliver': SERVICES,
   'registry.devices': LOOK,
   'registry.enroll': OPERATE,
+  'registry.device-set': OPERATE,
   'registry.enroll-client': OPERATE,
   'registry.clients': LOOK,
   'registry.revoke': OPERATE,

@@ -29,6 +29,7 @@ const SelectorTemplate = z.strictObject({
   capabilities: Texts.optional(),
   tags: Texts.optional(),
   resources: ResourceFloor.optional(),
+  where: Text(LIMITS.conditionCharsMax).optional(),
 });
 
 /** A task of the vocabulary of ToolTask, whose texts may hold placeholders. */

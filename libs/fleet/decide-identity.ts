@@ -12,6 +12,7 @@ import type {
 import type { Client } from './client.js';
 import type { FleetDecision } from './decide.js';
 import type { Device } from './device.js';
+import { decideGiven, NOTHING_GIVEN, type GivenChange } from './given.js';
 
 /** What is known of an id: nobody's yet, a device's, or a client's. */
 export interface Bearer {
@@ -28,6 +29,8 @@ export interface Enrolment {
   readonly admin: AdminProfile | undefined;
   readonly manifest: ServiceManifest | undefined;
   readonly credential: NewCredential;
+  /** What the administrator says of it besides; absent: nothing new. */
+  readonly given?: Pick<GivenChange, 'set' | 'by'> | undefined;
   /** Milliseconds since the epoch, like every `now` here. */
   readonly now: number;
 }
@@ -41,10 +44,25 @@ export function decideEnrolment({ device, client }: Bearer, enrolment: Enrolment
   const { credential, now } = enrolment;
   const admin = enrolment.admin ?? device?.admin ?? NO_ADMIN;
   const manifest = enrolment.manifest ?? device?.manifest ?? LINUX_AGENT;
-  return accepted({
-    type: 'DEVICE_ENROLLED',
-    data: { admin, manifest, ...credentialData(device, credential), enrolledAt: instant(now) },
-  });
+  const data = { admin, manifest, ...credentialData(device, credential), enrolledAt: instant(now) };
+  const enrolled: FleetEvent = { type: 'DEVICE_ENROLLED', data };
+  if (enrolment.given === undefined) return accepted(enrolled);
+  const said = decideGiven(device?.given ?? NOTHING_GIVEN, { ...enrolment.given, unset: [], now });
+  if (said.kind === 'refused') return { kind: 'rejected', reason: 'PROFILE_REFUSED', given: said.reason };
+  return said.kind === 'same' ? accepted(enrolled) : { kind: 'accepted', events: [enrolled, said.event] };
+}
+
+export interface ProfileOrder extends Omit<GivenChange, 'commandId'> {
+  readonly commandId: string;
+}
+
+/** What the administrator says of a device that is enrolled. */
+export function decideProfile(device: Device | undefined, order: ProfileOrder): FleetDecision {
+  if (device === undefined) return { kind: 'ignored', reason: 'NOT_ENROLLED' };
+  const said = decideGiven(device.given, order);
+  if (said.kind === 'refused') return { kind: 'rejected', reason: 'PROFILE_REFUSED', given: said.reason };
+  if (said.kind === 'changed') return accepted(said.event);
+  return { kind: 'ignored', reason: said.changed ? 'ALREADY_DONE' : 'ALREADY_SAID' };
 }
 
 /** A static token counts from now on. A join token has to be used first: until then the device stays with what it has. */

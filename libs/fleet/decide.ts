@@ -9,10 +9,13 @@ import {
   type Device,
 } from './device.js';
 
+import type { GivenRefusal } from './given.js';
+
 export type FleetDecision =
   | { readonly kind: 'accepted'; readonly events: readonly [FleetEvent, ...FleetEvent[]] }
   | { readonly kind: 'ignored'; readonly reason: IgnoredReason }
-  | { readonly kind: 'rejected'; readonly reason: RejectedReason };
+  | { readonly kind: 'rejected'; readonly reason: RejectedReason }
+  | { readonly kind: 'rejected'; readonly reason: 'PROFILE_REFUSED'; readonly given: GivenRefusal };
 
 type IgnoredReason =
   | 'NOT_ENROLLED'
@@ -25,6 +28,10 @@ type IgnoredReason =
   | 'ALREADY_HELD'
   | 'NOT_HELD'
   | 'ALREADY_REVOKED'
+  /** Its profile says so. */
+  | 'ALREADY_SAID'
+  /** By this very command. */
+  | 'ALREADY_DONE'
   /** With this token, by this key. */
   | 'ALREADY_JOINED';
 

@@ -17,6 +17,8 @@ import {
   type SessionId,
 } from '#proto';
 
+import { evolveGiven, NOTHING_GIVEN, type GivenProfile } from './given.js';
+
 type DeviceEnrolled = Extract<FleetEvent, { type: 'DEVICE_ENROLLED' }>['data'];
 
 /*
@@ -26,6 +28,7 @@ type DeviceEnrolled = Extract<FleetEvent, { type: 'DEVICE_ENROLLED' }>['data'];
  *                                                           +----------- DEVICE_CONNECTED -------------------+
  * A connected device that connects again has a new session; with DEVICE_TOOLS_CHANGED and
  * DEVICE_CONTENDED it keeps its session and its status. Enrolling again changes the credential, never the status.
+ * DEVICE_PROFILE_CHANGED says what it is, in the words of an administrator, whatever its status is.
  * DEVICE_HELD and DEVICE_RELEASED go beside all of it: a device is held by an operator, whatever its status is.
  *
  * Beside all of it, too, is how its client proves who it is:
@@ -41,6 +44,8 @@ export interface Device {
   readonly status: DeviceStatus;
   readonly admin: AdminProfile;
   readonly manifest: ServiceManifest;
+  /** What the administrator has said of it by name. */
+  readonly given: GivenProfile;
   /** SHA-256 of its static token; null when it has none. */
   readonly credentialHash: string | null;
   /** The key of its client, and the join token that it came with; null when it has none. */
@@ -93,6 +98,8 @@ export function evolveDevice(device: Device | undefined, event: RecordedFleetEve
       const telemetry = device.telemetry && { ...device.telemetry, tools: event.data.tools };
       return { ...device, ...stamp, telemetry, connectedUpToMs: shareTaken(device, at) };
     }
+    case 'DEVICE_PROFILE_CHANGED':
+      return { ...device, ...stamp, given: evolveGiven(device.given, event) };
     case 'DEVICE_CONTENDED': {
       const { contendedAt } = event.data;
       return { ...device, ...stamp, contendedAt, connectedUpToMs: shareTaken(device, at) };
@@ -203,6 +210,7 @@ function fresh(deviceId: DeviceId): Fresh {
     connectedUpToMs: 0,
     contendedAt: null,
     lastSeenAt: null,
+    given: NOTHING_GIVEN,
   } as const;
   return { deviceId, ...unconnected, held: null, key: null, join: null, revoked: null };
 }

@@ -69,6 +69,7 @@ const FLEET: Record<FleetEventType, string> = {
   DEVICE_ENROLLED: 'a device is admitted, or given a new way to prove who it is',
   DEVICE_JOINED: 'a client used the join token and bound its own key to the device',
   DEVICE_CONNECTED: 'the device has a session',
+  DEVICE_PROFILE_CHANGED: 'an administrator said what the device is: places, roles, cards, free names',
   DEVICE_TOOLS_CHANGED: 'in the same session it names other tools',
   DEVICE_CONTENDED: 'several clients take its session from each other',
   DEVICE_SUSPECT: 'its connection broke; it has until `lostAt` to come back',

@@ -42,6 +42,18 @@ export class FleetQueries {
     return this.#ports.fleet.enroll(request, orderedBy(asker));
   }
 
+  @Answers('registry', 'device-set')
+  async setProfile(@TheQuery() request: Request<'device-set'>, @By() asker: Asker): Answer<'device-set'> {
+    const { fleet, state } = this.#ports;
+    const { deviceId } = request;
+    const { set = {}, unset = [] } = request;
+    if (Object.keys(set).length + unset.length === 0) throw nothingSaid();
+    const decision = await fleet.setProfile(request, orderedBy(asker));
+    await shown(deviceId, decision, this.#ports);
+    const changed = decision.kind === 'accepted' || (decision.kind === 'ignored' && decision.reason === 'ALREADY_DONE');
+    return { changed, revision: state.get(deviceId)?.device.given.revision ?? 0 };
+  }
+
   @Answers('registry', 'hold')
   async hold(@TheQuery() request: Request<'hold'>, @By() asker: Asker): Answer<'hold'> {
     const ordered = orderedBy(asker);
@@ -181,6 +193,12 @@ async function shown(
 
 function isNobody(decision: FleetDecision): boolean {
   return decision.kind === 'ignored' && decision.reason === 'NOT_ENROLLED';
+}
+
+function nothingSaid(): QueryRefusedError {
+  const message = 'Nothing is to be changed.';
+  const issues = [{ path: 'set', message: 'must have a name with its value, or unset must name one' }];
+  return new QueryRefusedError({ code: 'INVALID_REQUEST', message, issues });
 }
 
 function nobody(id: DeviceId): QueryRefusedError {

@@ -14,6 +14,7 @@ import {
   type FleetDecision,
   decideClientEnrolment,
   decideEnrolment,
+  decideProfile,
   decideJoin,
   decideRevocation,
   type Bearer,
@@ -23,7 +24,7 @@ import {
   decideGrantRevocation,
   type GrantOrder,
 } from '#libs/fleet';
-import { refusalOf, reservedName } from './refusals.js';
+import { refusalOf, refusalOfProfile, reservedName } from './refusals.js';
 
 const ID_BYTES = 10;
 
@@ -90,7 +91,7 @@ export class FleetHandler {
 
   async enroll(
     { credential: kind = 'token', ...request }: QueryRequest<'registry', 'enroll'>,
-    { proof }: Pick<Ordered, 'proof'>,
+    { by, proof }: Ordered,
   ): Promise<QueryAnswer<'registry', 'enroll'>> {
     const deviceId = request.deviceId ?? newId('device');
     unlessReserved('deviceId', deviceId);
@@ -100,12 +101,25 @@ export class FleetHandler {
     const expiresAt = now + LIMITS.joinTokenMs;
     const credential: NewCredential =
       kind === 'join' ? { kind, tokenHash: hash, expiresAt } : { kind, tokenHash: hash };
-    const { admin, manifest } = request;
+    const { admin, manifest, set } = request;
+    const given = set && { set, by };
     const decision = await this.#decideAndAppend(deviceId, this.#asked(proof), async (known) =>
-      decideEnrolment(known, { admin, manifest, credential, now }),
+      decideEnrolment(known, { admin, manifest, credential, given, now }),
     );
     unlessRejected(decision, deviceId);
     return kind === 'join' ? { deviceId, token, expiresAt: new Date(expiresAt).toISOString() } : { deviceId, token };
+  }
+
+  /** Records what the administrator says of a device. Throws with the reason when it cannot be said. */
+  async setProfile(
+    { id, deviceId, set = {}, unset = [], revision }: QueryRequest<'registry', 'device-set'>,
+    { by, proof }: Ordered,
+  ): Promise<FleetDecision> {
+    const decision = await this.#decideAndAppend(deviceId, this.#asked(proof, id), async ({ device }) =>
+      decideProfile(device, { set, unset, by, commandId: id, revision, now: this.#ports.clock.now() }),
+    );
+    unlessRejected(decision, deviceId);
+    return decision;
   }
 
   /** A client that is no device. Its token exists in the answer only, too. */
@@ -174,8 +188,7 @@ export class FleetHandler {
     return (await this.#chains.load(FLEET_ID, this.#known(FLEET_ID))).state.fleetHeld;
   }
 
-  #asked(proof?: KeptProof): Cause {
-    const id = newCommitId(this.#ports.clock.now());
+  #asked(proof?: KeptProof, id = newCommitId(this.#ports.clock.now())): Cause {
     return { kind: 'request', id, ...(proof !== undefined && { proof }) };
   }
 
@@ -257,5 +270,7 @@ function unlessReserved(path: 'deviceId' | 'clientId', id: DeviceId): void {
 }
 
 function unlessRejected(decision: FleetDecision, id: DeviceId): void {
-  if (decision.kind === 'rejected') throw new QueryRefusedError(refusalOf(decision.reason, id));
+  if (decision.kind !== 'rejected') return;
+  if (decision.reason === 'PROFILE_REFUSED') throw new QueryRefusedError(refusalOfProfile(decision.given, id));
+  throw new QueryRefusedError(refusalOf(decision.reason, id));
 }

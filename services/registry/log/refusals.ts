@@ -1,5 +1,5 @@
 import { FLEET_ID, GRANTS_ID, LIMITS, type DeviceId, type Refusal } from '#proto';
-import type { RejectedReason } from '#libs/fleet';
+import type { GivenRefusal, RejectedReason } from '#libs/fleet';
 
 /** What people and devices are told when the answer is no. */
 export function refusalOf(reason: RejectedReason, id: DeviceId): Refusal {
@@ -22,6 +22,32 @@ export function refusalOf(reason: RejectedReason, id: DeviceId): Refusal {
       };
     default:
       return reason satisfies never;
+  }
+}
+
+/** Why the profile of a device stays as it is. */
+export function refusalOfProfile(refusal: GivenRefusal, id: DeviceId): Refusal {
+  switch (refusal.code) {
+    case 'ID_USED':
+      return {
+        code: 'IDEMPOTENCY_CONFLICT',
+        message: 'Another command about this device had this id.',
+        issues: [{ path: 'id', message: 'must be another one for another command' }],
+      };
+    case 'OTHER_REVISION':
+      return {
+        code: 'INVALID_STATE',
+        message: `The profile of ${id} was changed since it was looked at.`,
+        issues: [{ path: 'revision', message: `is ${refusal.revision} by now: look at it again` }],
+      };
+    case 'TOO_MUCH':
+      return {
+        code: 'INVALID_REQUEST',
+        message: `The profile of ${id} cannot be so.`,
+        issues: [{ path: 'set', message: `the profile of a device ${refusal.message}` }],
+      };
+    default:
+      return refusal satisfies never;
   }
 }
 

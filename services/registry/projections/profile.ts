@@ -1,4 +1,4 @@
-import { DEFAULTS, DeviceWall, LIMITS } from '#proto';
+import { DEFAULTS, DeviceWall, GpuInfo, LIMITS } from '#proto';
 import type {
   AdminProfile,
   AgentProfile,
@@ -9,7 +9,7 @@ import type {
   ServiceManifest,
   ToolInfo,
 } from '#proto';
-import { credentialKind, type Device } from '#libs/fleet';
+import { credentialKind, NOTHING_GIVEN, type Device, type GivenProfile } from '#libs/fleet';
 
 /** A profile travels to every replica at every change: what a device says of itself may not make it large. */
 const TOOLS_MAX = 256;
@@ -40,6 +40,10 @@ type MergedProfile = Pick<
   | 'tools'
   | 'resources'
   | 'tasksMax'
+  | 'given'
+  | 'givenRevision'
+  | 'gpus'
+  | 'diskMb'
   | 'wall'
   | 'client'
   | 'metadata'
@@ -54,14 +58,14 @@ export function mergeProfile(
   admin: AdminProfile,
   manifest: ServiceManifest,
   telemetry: ClientTelemetry | null,
-  { isForeign = false }: { readonly isForeign?: boolean } = {},
+  { isForeign = false, given = NOTHING_GIVEN }: { readonly isForeign?: boolean; readonly given?: GivenProfile } = {},
 ): MergedProfile {
   const tasksMax = isForeign ? DEFAULTS.foreignTasksMax : DEFAULTS.deviceTasksMax;
   const said = telemetry?.metadata ?? {};
   const [wall, client, metadata] = [wallOf(said), clientOf(said), wordsOf(said)];
   return {
     agent: printable(manifest.agent),
-    os: osName(admin.os ?? telemetry?.platform ?? ''),
+    os: osName(givenText(given, 'os') ?? admin.os ?? telemetry?.platform ?? ''),
     arch: printable(telemetry?.arch ?? ''),
     hostname: printable(telemetry?.hostname ?? ''),
     // The first sources fill the list, so that a device which claims everything cannot push out what was granted.
@@ -70,6 +74,8 @@ export function mergeProfile(
     tools: mergeTools(telemetry?.tools ?? []),
     resources: { cpuCount: telemetry?.cpuCount ?? 0, memoryMb: telemetry?.memoryMb ?? 0 },
     tasksMax: admin.tasksMax ?? manifest.tasksMax ?? tasksMax,
+    ...(given.revision > 0 && { given: { ...given.values }, givenRevision: given.revision }),
+    ...hardwareOf(said),
     ...(wall && { wall }),
     ...(client !== undefined && { client }),
     ...(metadata !== undefined && { metadata }),
@@ -84,7 +90,10 @@ export function profileOf(
 ): AgentProfile {
   const { deviceId, status, session, revision, enrolledAt, changedAt, admin, manifest, telemetry, revoked } = device;
   const held = device.held ?? fleetHeld;
-  const merged = mergeProfile(admin, manifest, telemetry, { isForeign: session?.journalId === null });
+  const merged = mergeProfile(admin, manifest, telemetry, {
+    isForeign: session?.journalId === null,
+    given: device.given,
+  });
   const identity = { revoked, credential: credentialKind(device) };
   const contest = device.contendedAt === null ? {} : { contendedAt: device.contendedAt };
   const seen = device.lastSeenAt === null ? {} : { lastSeenAt: device.lastSeenAt };
@@ -112,7 +121,14 @@ export function listed(profiles: readonly AgentProfile[], bytesMax = LIST_BYTES_
     tools: profile.tools.map(({ name, readOnly }) => ({ name, description: '', readOnly })),
   }));
   if (Buffer.byteLength(JSON.stringify(named)) <= bytesMax) return named;
-  return named.map((profile) => ({ ...profile, tools: [], metadata: undefined }));
+  const short = named.map((profile) => ({ ...profile, tools: [], metadata: undefined }));
+  if (Buffer.byteLength(JSON.stringify(short)) <= bytesMax) return short;
+  return short.map((profile) => ({ ...profile, given: undefined, gpus: undefined }));
+}
+
+function givenText({ values }: GivenProfile, key: string): string | undefined {
+  const value = values[key]?.value;
+  return typeof value === 'string' ? value : undefined;
 }
 
 /** A name counts once, in its first meaning: a second tool of the same name could not be called anyway. */
@@ -153,13 +169,24 @@ function wallOf({ wall, wallViews, wallUser }: Readonly<Record<string, Json>>): 
   return DeviceWall.safeParse(printableJson({ kind: wall ?? '', views: wallViews ?? [], ...user })).data;
 }
 
+const GPUS_MAX = 32;
+
+/** What its client found of its machine, in the words of our own; a card that is said in others is none. */
+function hardwareOf({ gpus, diskMb }: Readonly<Record<string, Json>>): Pick<AgentProfile, 'gpus' | 'diskMb'> {
+  const cards = Array.isArray(gpus) ? gpus.slice(0, GPUS_MAX).flatMap((gpu) => cardOf(gpu) ?? []) : undefined;
+  const disk = typeof diskMb === 'number' && Number.isSafeInteger(diskMb) && diskMb >= 0 ? diskMb : undefined;
+  return { ...(cards !== undefined && { gpus: cards }), ...(disk !== undefined && { diskMb: disk }) };
+}
+
+const cardOf = (gpu: Json): GpuInfo | undefined => GpuInfo.safeParse(printableJson(gpu)).data;
+
 function clientOf({ client }: Readonly<Record<string, Json>>): string | undefined {
   const said = typeof client === 'string' ? printable(client).slice(0, CLIENT_CHARS_MAX).toWellFormed() : '';
   return said === '' ? undefined : said;
 }
 
 /** Fields of the profile by themselves. */
-const TOLD_APART: readonly string[] = ['client', 'wall', 'wallViews', 'wallUser'];
+const TOLD_APART: readonly string[] = ['client', 'wall', 'wallViews', 'wallUser', 'gpus', 'diskMb'];
 
 function wordsOf(metadata: Readonly<Record<string, Json>>): Record<string, string> | undefined {
   const words = Object.entries(metadata).flatMap(([key, value]): [string, string][] => {
