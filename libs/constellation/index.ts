@@ -6,6 +6,7 @@ export * from './decide/index.js';
 export * from './edits/index.js';
 export * from './fold/index.js';
 export * from './plan/index.js';
+export * from './profile/index.js';
 export * from './report/index.js';
 export * from './schedule/index.js';
 export * from './state/index.js';

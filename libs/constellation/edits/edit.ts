@@ -14,6 +14,7 @@ import {
   findCycleThrough,
   checkCondition,
   type Judge,
+  checkSelector,
   checkVerification,
   type TaskEnding,
   listOfIds,
@@ -155,7 +156,7 @@ class Batch {
     }
     for (const index of staging.touchedTasks) this.#checkInputs(index);
     for (const [index, path] of this.#defined) {
-      this.#checkVerification(index, path);
+      this.#checkConditions(index, path);
       this.#checkReplaced(index, path);
     }
     this.#checkTypes();
@@ -390,10 +391,13 @@ class Batch {
     this.#refuse('INVALID_INPUT', path, message);
   }
 
-  #checkVerification(index: number, path: string): void {
+  #checkConditions(index: number, path: string): void {
     if (this.#patterns === null) return;
-    const wrong = checkVerification(this.#staging.task(index).star, this.#patterns);
+    const { star } = this.#staging.task(index);
+    const wrong = checkVerification(star, this.#patterns);
     if (wrong !== undefined) this.#refuse('INVALID_CONDITION', `${path}.verify.condition`, wrong);
+    const where = checkSelector(star, this.#patterns);
+    if (where !== undefined) this.#refuse('INVALID_CONDITION', `${path}.target.where`, where);
   }
 
   /** Who says once more what a task replaces agrees to it, also when it has run. */

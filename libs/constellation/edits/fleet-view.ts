@@ -1,5 +1,6 @@
 import { wrongArguments } from './call-arguments.js';
 import { EXEC_CLI, isExecAliased } from './exec-alias.js';
+import { couldSatisfy, satisfies, unknownKeys } from './satisfies.js';
 import type { AgentProfile, DeviceId, Issue, SessionId, Target, TaskConstellation, TaskStar, ToolInfo } from '#proto';
 import { listOfIds } from '../plan/index.js';
 
@@ -118,7 +119,14 @@ function loadStep({ metrics, resources }: AgentProfile): number {
 
 /** What no enrolled device can do of a task as it is written, with the path of what would have to change; undefined when one might. */
 export function checkTarget(task: TaskStar, fleet: FleetView): TargetIssue | undefined {
-  return fleet.complete ? (unsatisfiable(task, fleet) ?? untakable(task, fleet)) : undefined;
+  return fleet.complete ? (misnamed(task, fleet) ?? unsatisfiable(task, fleet) ?? untakable(task, fleet)) : undefined;
+}
+
+/** A slip of the pen in `where` would wait for a device that never comes. What is written well may be given to a device later. */
+function misnamed({ target }: TaskStar, fleet: FleetView): TargetIssue | undefined {
+  if ('device' in target || target.where === undefined) return undefined;
+  const unknown = unknownKeys(target.where, [...candidates({}, fleet)]);
+  return unknown === undefined ? undefined : { code: 'NO_DEVICE', path: 'target.where', message: `where ${unknown}` };
 }
 
 /** Said to who writes a task; one that is there already is for its tool to refuse, which may take more by then. */
@@ -204,24 +212,6 @@ export function* candidates(target: Target, fleet: FleetView): Generator<AgentPr
 
 export function isRevoked({ revoked }: AgentProfile): boolean {
   return revoked !== null && revoked !== undefined;
-}
-
-export function satisfies(device: AgentProfile, target: Target): boolean {
-  if ('device' in target) return device.deviceId === target.device;
-  const { os, capabilities = [], tags = [], resources } = target;
-  return (
-    (os === undefined || device.os === os) &&
-    capabilities.every((capability) => device.capabilities.includes(capability)) &&
-    tags.every((tag) => device.tags.includes(tag)) &&
-    device.resources.cpuCount >= (resources?.cpuCount ?? 0) &&
-    device.resources.memoryMb >= (resources?.memoryMb ?? 0)
-  );
-}
-
-/** A device that never connected has told nothing yet: only its tags, which the administrator gave, can rule it out. */
-export function couldSatisfy(device: AgentProfile, target: Target): boolean {
-  if (device.session !== null || 'device' in target) return satisfies(device, target);
-  return (target.tags ?? []).every((tag) => device.tags.includes(tag));
 }
 
 /** Can do the work, and what is checked afterwards. */

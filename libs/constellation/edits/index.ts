@@ -8,6 +8,15 @@ export * from './edit.js';
 export * from './exec-alias.js';
 export * from './fleet-view.js';
 export { hasNotDelivered, recoveriesOf } from './replacement.js';
+export {
+  couldSatisfy,
+  missesText,
+  satisfies,
+  unsatisfied,
+  unsatisfiedText,
+  unknownKeys,
+  type Unsatisfied,
+} from './satisfies.js';
 export * from './scope.js';
 export { type Shape, shapeOf } from './staging.js';
 export {

@@ -1,6 +1,7 @@
-import type { EditViolation, Target } from '#proto';
+import { type EditViolation, ResourceFloor, type Target } from '#proto';
 import type { Applied } from './edit.js';
-import { type FleetView, satisfies } from './fleet-view.js';
+import type { FleetView } from './fleet-view.js';
+import { satisfies } from './satisfies.js';
 import { canonicalJson } from '../values/index.js';
 import { listOfIds } from '../plan/index.js';
 
@@ -44,15 +45,17 @@ function covers(one: Target, target: Target, { devices }: Pick<FleetView, 'devic
     const device = devices.get(target.device);
     return device !== undefined && satisfies(device, one);
   }
-  const { os, capabilities = [], tags = [], resources = {} } = one;
+  const { os, capabilities = [], tags = [], resources = {}, where } = one;
   return (
     (os === undefined || target.os === os) &&
     capabilities.every((capability) => target.capabilities?.includes(capability) === true) &&
     tags.every((tag) => target.tags?.includes(tag) === true) &&
-    (target.resources?.cpuCount ?? 0) >= (resources.cpuCount ?? 0) &&
-    (target.resources?.memoryMb ?? 0) >= (resources.memoryMb ?? 0)
+    (where === undefined || target.where === where) &&
+    FLOORS.every((floor) => (target.resources?.[floor] ?? 0) >= (resources[floor] ?? 0))
   );
 }
+
+const FLOORS = Object.keys(ResourceFloor.shape) as (keyof ResourceFloor)[];
 
 const TARGET_CHARS_MAX = 300;
 

@@ -2,9 +2,12 @@ import { Environment, type ASTNode } from '@marcbachmann/cel-js';
 import { LIMITS, parseJson, type Json } from '#proto';
 import { patternOf } from './condition-pattern.js';
 
+/** A syntax tree, for who reads conditions and not the parser. */
+export type Syntax = ASTNode;
+
 /** A condition that was read: its syntax tree, what is wrong with its types, and its value over variables. */
 export interface Expression {
-  readonly ast: ASTNode;
+  readonly ast: Syntax;
   check(): { readonly valid: boolean; readonly type?: unknown; readonly error?: Error };
   evaluate(variables: Readonly<Record<string, unknown>>): unknown;
 }
@@ -23,7 +26,12 @@ const UNAVAILABLE = new Set(['hex', 'base64']);
 
 /** An environment in which `status` is a text and `result` what is declared. */
 export function languageWith(declare: (environment: Environment) => Environment): Environment {
-  return declare(new Environment(LANGUAGE).registerVariable('status', 'string'))
+  return languageOf((language) => declare(language.registerVariable('status', 'string')));
+}
+
+/** An environment with the variables that are declared, and no others. */
+export function languageOf(declare: (environment: Environment) => Environment): Environment {
+  return declare(new Environment(LANGUAGE))
     .registerFunction('string.lines(): list<string>', (text: string) => linesOf(text))
     .registerFunction('string._re2(string): bool', (text: string, source: string) => patternOf(source).test(text))
     .registerFunction('string._parts(string): list<string>', (text: string, by: string) => partsOf(text, by))

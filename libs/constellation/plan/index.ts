@@ -12,3 +12,4 @@ export * from './metrics-width.js';
 export * from './truth.js';
 export * from './validate.js';
 export * from './whole-value.js';
+export * from './where.js';

@@ -14,6 +14,7 @@ import {
 import { findCycle } from './acyclic.js';
 import { checkCondition } from './condition.js';
 import { graphOfConstellation } from './graph.js';
+import { checkWhere } from './where.js';
 
 const ISSUES_MAX = 20;
 
@@ -71,10 +72,17 @@ export class PatternCount {
   #count = 0;
 
   check(condition: string, tool?: string): string | undefined {
-    if (/\bmatches\b/u.test(condition) && ++this.#count > LIMITS.patternsMax) {
-      return `uses matches, which at most ${LIMITS.patternsMax} conditions may at a time`;
-    }
-    return checkCondition(condition, tool);
+    return this.#tooMany(condition) ?? checkCondition(condition, tool);
+  }
+
+  /** The same of what a selector asks of devices. */
+  checkWhere(where: string): string | undefined {
+    return this.#tooMany(where) ?? checkWhere(where);
+  }
+
+  #tooMany(condition: string): string | undefined {
+    if (!/\bmatches\b/u.test(condition) || ++this.#count <= LIMITS.patternsMax) return undefined;
+    return `uses matches, which at most ${LIMITS.patternsMax} conditions may at a time`;
   }
 }
 
@@ -88,7 +96,16 @@ function* conditions({ tasks, lines }: TaskConstellation): Generator<Issue> {
   for (const [index, task] of tasks.entries()) {
     const wrong = checkVerification(task, patterns);
     if (wrong !== undefined) yield { path: `tasks[${index}].verify.condition`, message: wrong };
+    const where = checkSelector(task, patterns);
+    if (where !== undefined) yield { path: `tasks[${index}].target.where`, message: where };
   }
+}
+
+/** What is wrong with what a task asks of devices; undefined when nothing is. */
+export function checkSelector({ target }: Pick<TaskStar, 'target'>, patterns: PatternCount): string | undefined {
+  if ('device' in target || target.where === undefined) return undefined;
+  const wrong = patterns.checkWhere(target.where);
+  return wrong === undefined ? undefined : `where ${wrong}`;
 }
 
 function* cycle(constellation: TaskConstellation): Generator<Issue> {

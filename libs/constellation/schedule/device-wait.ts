@@ -15,7 +15,10 @@ import {
   couldSatisfy,
   type FleetView,
   offers,
-  satisfies,
+  missesText,
+  unsatisfied,
+  type Unsatisfied,
+  unsatisfiedText,
 } from '../edits/index.js';
 import { asksPlanner, editPolicyOf, type Run, type TaskState } from '../state/index.js';
 import type { Judge } from '../plan/index.js';
@@ -169,15 +172,23 @@ function hasLooked({ complete, watchedMs }: FleetView, ms: number): boolean {
 
 const DEVICES_NAMED_MAX = 5;
 
-/** The target, and why each device that is meant cannot take the task now; of many devices the first by id. */
+/**
+ * The target, and why each device that is meant cannot take the task now; of many devices the first by id. Those that only miss what
+ * `where` asks for are counted.
+ */
 function whyNoDevice(task: TaskStar, fleet: FleetView, avoid: Avoided): string {
   const meant = [...candidates(task.target, fleet)].filter((device) => couldSatisfy(device, task.target));
-  const sorted = meant.toSorted((one, other) => (one.deviceId < other.deviceId ? -1 : 1));
-  const named = sorted
+  const reasons = meant
+    .toSorted((one, other) => (one.deviceId < other.deviceId ? -1 : 1))
+    .map((device) => ({ device, why: whyNot(device, task, fleet, avoid) }));
+  const misses = reasons.flatMap(({ why }) => (typeof why === 'string' || why.field !== 'where' ? [] : [why.miss]));
+  const others = reasons.filter(({ why }) => typeof why === 'string' || why.field !== 'where');
+  const named = others
     .slice(0, DEVICES_NAMED_MAX)
-    .map((device) => `${device.deviceId} ${whyNot(device, task, fleet, avoid)}`);
-  const more = sorted.length > DEVICES_NAMED_MAX ? [`and ${sorted.length - DEVICES_NAMED_MAX} more`] : [];
-  const why = sorted.length === 0 ? 'no enrolled device satisfies it' : [...named, ...more].join('; ');
+    .map(({ device, why }) => `${device.deviceId} ${typeof why === 'string' ? why : unsatisfiedText(why)}`);
+  const more = others.length > DEVICES_NAMED_MAX ? [`and ${others.length - DEVICES_NAMED_MAX} more`] : [];
+  const counted = misses.length === 0 ? [] : [`no device: ${missesText(misses)}`];
+  const why = meant.length === 0 ? 'no enrolled device satisfies it' : [...counted, ...named, ...more].join('; ');
   return `${targetText(task)}: ${why}`;
 }
 
@@ -190,13 +201,14 @@ function targetText({ target }: TaskStar): string {
 
 const REASON_CHARS_MAX = 100;
 
-function whyNot(device: AgentProfile, task: TaskStar, fleet: FleetView, avoid: Avoided): string {
+function whyNot(device: AgentProfile, task: TaskStar, fleet: FleetView, avoid: Avoided): string | Unsatisfied {
   const { status, session, held, changedAt, agent } = device;
   if (status === 'offline' || session === null) return 'has never connected';
   if (status !== 'connected') return `is ${status} since ${changedAt}`;
   if (held !== null) return `is held by ${held.by.id}: ${held.reason.slice(0, REASON_CHARS_MAX).toWellFormed()}`;
   if (session.sessionId === avoid.session) return 'was lost under this task and has not connected anew';
-  if (!satisfies(device, task.target)) return 'does not satisfy the target as it is';
+  const missed = unsatisfied(device, task.target);
+  if (missed !== undefined) return missed;
   if (task.command === undefined && !fleet.agents.has(agent))
     return `has no agent now: nobody serves ${agent} with a model`;
   const tool = [task.command?.tool, task.verify?.command?.tool].find(

@@ -1,5 +1,6 @@
 import type { RunEvent, RunEventData, Target, TaskStar, TaskStarLine } from '#proto';
-import { type FleetView, satisfies } from '../edits/fleet-view.js';
+import type { FleetView } from '../edits/fleet-view.js';
+import { satisfies } from '../edits/satisfies.js';
 import type { Run } from '../state/run.js';
 
 /** What a proposal says of itself when a model wrote it: tests know it by this, whatever became of it. */

@@ -98,6 +98,8 @@ export interface AgentTask {
     readonly arch: string;
     readonly hostname: string;
     readonly tools: readonly ToolInfo[];
+    /** What its administrator says of it by name; absent: nothing. */
+    readonly given?: readonly (readonly [name: string, value: Json])[] | undefined;
   };
   /** Turns in all, of all agents of the attempt together. */
   readonly stepsMax: number;

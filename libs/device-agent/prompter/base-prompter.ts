@@ -105,6 +105,7 @@ export abstract class BasePrompter {
       request: this.requestPrompt(view, fence),
       subtask: view.subtask === undefined ? '' : fence.around('subtask', view.subtask),
       device: fence.around('device', devicePrompt(view)),
+      administrator: administratorPrompt(view, this.options.countTokens),
       inputs: this.inputsPrompt(view, fence),
       knowledge: this.knowledgePrompt(view, fence),
       blackboard: this.blackboardPrompt(view, fence),
@@ -243,6 +244,23 @@ function keptElsewhere({ value }: AgentInput, stream: OutputText['stream']): num
 function devicePrompt({ task: { device } }: PromptView): string {
   const { deviceId, hostname, os, arch } = device;
   return JSON.stringify({ device: deviceId, hostname, os, arch });
+}
+
+const ADMINISTRATOR_TOKENS = 600;
+
+/** What the administrator says of the device, a person's word, one name a line as far as there is room. */
+function administratorPrompt({ task: { device } }: PromptView, countTokens: CountTokens): string {
+  const lines: string[] = [];
+  let left = ADMINISTRATOR_TOKENS;
+  const { given = [] } = device;
+  for (const [name, value] of given) {
+    const line = JSON.stringify({ [name]: value });
+    left -= countTokens(line) + 1;
+    if (left < 0) break;
+    lines.push(line);
+  }
+  const omitted = given.length - lines.length;
+  return [...lines, ...(omitted > 0 ? [`[${omitted} more names are left out]`] : [])].join('\n');
 }
 
 const leftOut = (why: string): ContentPart => ({ type: 'text', text: `[An image is left out here: ${why}]` });

@@ -86,8 +86,10 @@ function sparesOf({ spare }: CreationReply, fleet: FleetView): { targets: Target
 /** A selector of empty lists. */
 function demandsNothing(target: Target): boolean {
   if ('device' in target) return false;
-  const { os, capabilities = [], tags = [], resources = {} } = target;
-  return os === undefined && capabilities.length + tags.length + Object.keys(resources).length === 0;
+  const { os, capabilities = [], tags = [], resources = {}, where } = target;
+  return (
+    os === undefined && where === undefined && capabilities.length + tags.length + Object.keys(resources).length === 0
+  );
 }
 
 const NAME_CHARS_MAX = 80;

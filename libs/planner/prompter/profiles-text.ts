@@ -1,5 +1,5 @@
 import { fieldsOf, type AgentProfile, type Json } from '#proto';
-import { isRevoked } from '#libs/constellation';
+import { givenValues, isRevoked } from '#libs/constellation';
 import { clipped, fenceTokens, jsonLine, linesWithin, type Telling } from './bounded.js';
 
 export interface ProfilesOptions extends Telling {
@@ -15,6 +15,7 @@ const TOOLS_SHARE = 0.3;
 const NAMED_SHARE = 0.35;
 const GROUPS_SHARE = 0.2;
 const TAGS_SHARE = 0.1;
+const GIVEN_SHARE = 0.15;
 const OVERHEAD_TOKENS = 120;
 
 /**
@@ -36,6 +37,8 @@ export function profilesText(profiles: readonly AgentProfile[], options: Profile
   const tools = toolLines(devices);
   const shownTools = within(tools.lines, tokens * TOOLS_SHARE);
   const words = wordsOf(goal);
+  const given = givenLines(devices, words);
+  const shownGiven = within(given, tokens * GIVEN_SHARE);
   const named = devices.filter((device) => isNamed(device, words));
   const others = devices.filter((device) => !isNamed(device, words));
   const shownNamed = within(
@@ -56,6 +59,9 @@ export function profilesText(profiles: readonly AgentProfile[], options: Profile
   const omitted = [
     devices.length > shown ? `${devices.length - shown} devices are not named here` : '',
     groups.count > shownGroups.length ? `${groups.count - shownGroups.length} smaller groups are not shown` : '',
+    given.length > shownGiven.length
+      ? `${given.length - shownGiven.length} devices of which their administrators say more are not shown`
+      : '',
     tools.count > shownTools.length ? `${tools.count - shownTools.length} tools are not shown` : '',
   ].filter((text) => text !== '');
   return [
@@ -63,7 +69,28 @@ export function profilesText(profiles: readonly AgentProfile[], options: Profile
     ...(omitted.length === 0 ? [] : [`[${omitted.join('; ')}]`]),
     fence.around('devices', [...shownNamed, ...shownTags, ...shownGroups, ...shownOthers].join('\n')),
     fence.around('tools of the devices', shownTools.join('\n')),
+    // A person's words, each on one line of JSON in which nothing is hidden: they need no fence.
+    ...(shownGiven.length === 0 ? [] : [GIVEN_HEADLINE, ...shownGiven]),
   ].join('\n');
+}
+
+const GIVEN_HEADLINE =
+  '[What their administrators say of devices; it counts where a device says something else of itself. In `where` a name is profile.<name>]';
+const KEYS_MAX = 24;
+
+/** Of each device of which its administrator has said something by name; those that the goal names first. */
+function givenLines(devices: readonly AgentProfile[], words: ReadonlySet<string>): string[] {
+  const having = devices.filter(({ given = {} }) => Object.keys(given).length > 0);
+  const ordered = [
+    ...having.filter((device) => isNamed(device, words)),
+    ...having.filter((device) => !isNamed(device, words)),
+  ];
+  return ordered.slice(0, WRITTEN_MAX).map((device) => {
+    const values = givenValues(device);
+    const profile = Object.fromEntries(values.slice(0, KEYS_MAX));
+    const more = values.length > KEYS_MAX ? { names_left_out: values.length - KEYS_MAX } : {};
+    return JSON.stringify({ device: device.deviceId, profile, ...more });
+  });
 }
 
 /** No more lines of a kind are written than could ever be shown. */

@@ -21,6 +21,7 @@ export function placeOf(path: Path): Place {
     return inArguments === 'env' || inArguments === 'stdin' ? 'text' : 'value';
   }
   if (first === 'condition' || (first === 'verify' && second === 'condition')) return 'condition';
+  if ((first === 'target' || first === 'for_each') && second === 'where') return 'condition';
   return typeof first === 'string' && VALUES.has(first) ? 'value' : 'text';
 }
 

@@ -1,10 +1,13 @@
 import {
+  checkWhere,
   constellationOfTools,
+  couldSatisfy,
   type FleetView,
   isRevoked,
   jsonBytes,
   listOfIds,
   satisfies,
+  unknownKeys,
   validateConstellation,
 } from '#libs/constellation';
 import {
@@ -150,6 +153,11 @@ function chooseDevices({ constellation }: RunbookFile, values: Values, fleet: Fl
       continue;
     }
     if (!fleet.complete) return { ok: false, issues: [{ path, message: 'the fleet is not known yet; try again' }] };
+    const wrong = wrongWhere(selector.value, fleet);
+    if (wrong !== undefined) {
+      issues.push({ path: `${path}.where`, message: `where ${wrong}` });
+      continue;
+    }
     const able: DeviceId[] = [];
     // What a device cannot begin it cannot go on with.
     const before = constellation.dependencies.filter(({ to_task_id: to }) => to === task.task_id);
@@ -169,6 +177,18 @@ function chooseDevices({ constellation }: RunbookFile, values: Values, fleet: Fl
   if (issues.length > 0) return { ok: false, issues };
   const sorted = [...leftOut].map(([deviceId, why]) => ({ deviceId, why }));
   return { ok: true, byTask, leftOut: sorted.toSorted((one, other) => (one.deviceId < other.deviceId ? -1 : 1)) };
+}
+
+/** What cannot be asked of devices, or names what none has. */
+function wrongWhere({ where }: Selector, fleet: FleetView): string | undefined {
+  if (where === undefined) return undefined;
+  return (
+    checkWhere(where) ??
+    unknownKeys(
+      where,
+      [...fleet.devices.values()].filter((device) => !isRevoked(device)),
+    )
+  );
 }
 
 /** Templates with their index, each behind those that it depends on; of a circle, which is refused later, as they stand. */
@@ -192,8 +212,7 @@ function inOrder({ tasks, dependencies }: RunbookFile['constellation']): [number
 /** A device that never connected has told nothing of itself: only its tags can rule it out. */
 function isMeant(device: AgentProfile, selector: Selector): boolean {
   if (isRevoked(device)) return false;
-  if (device.session !== null) return satisfies(device, selector);
-  return (selector.tags ?? []).every((tag) => device.tags.includes(tag));
+  return device.session === null ? couldSatisfy(device, selector) : satisfies(device, selector);
 }
 
 /** Why a device would not take the task now; undefined when it would. */

@@ -1,5 +1,5 @@
 // Where a plan may run as the fleet is now: a selector that reads narrow may mean every device there is.
-import { counted, isRevoked, type Run, satisfies } from '#libs/constellation';
+import { couldSatisfy, counted, isRevoked, type Run, satisfies } from '#libs/constellation';
 import type { AgentProfile, Target, TaskId } from '#proto';
 import { cleanLine, clipToWidth, paintFor, type Terminal } from '../terminal/index.js';
 import { targetText } from './plan-text.js';
@@ -44,9 +44,8 @@ export function reachOf(run: Pick<Run, 'tasks' | 'scope'>, devices: readonly Age
 function countsOf(target: Selector, enrolled: readonly AgentProfile[]): Omit<SelectorReach, 'target' | 'tasks'> {
   const fits = enrolled.filter((device) => satisfies(device, target));
   // Only its tags, which the administrator gave, say anything of a device that never connected.
-  const { tags = [] } = target;
   const unknown = enrolled.filter(
-    (device) => device.session === null && !fits.includes(device) && tags.every((tag) => device.tags.includes(tag)),
+    (device) => device.session === null && !fits.includes(device) && couldSatisfy(device, target),
   );
   const all = fits.length > 1 && fits.length + unknown.length === enrolled.length;
   return { devices: fits.length, unknown: unknown.length, all };

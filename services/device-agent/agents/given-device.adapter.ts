@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import { z } from 'zod';
-import { ToolInfo, type AgentProfile, type ArtifactRef, type DeviceId } from '#proto';
+import { Json, ToolInfo, type AgentProfile, type ArtifactRef, type DeviceId } from '#proto';
+import { givenValues } from '#libs/constellation';
 import type { AgentTask } from '#libs/device-agent';
 import { ArtifactError } from '#libs/messaging';
 import type { Book } from '#libs/attempt';
@@ -15,6 +16,7 @@ const Given = z.object({
   arch: z.string(),
   hostname: z.string(),
   tools: z.array(ToolInfo),
+  given: z.array(z.tuple([z.string(), Json])).optional(),
 });
 type Given = z.infer<typeof Given>;
 
@@ -75,5 +77,6 @@ export class GivenDevices {
 
 function givenBy(profile: AgentProfile | undefined): Given {
   const { agent: kind = '', os = '', arch = '', hostname = '', tools = [] } = profile ?? {};
-  return { kind, os, arch, hostname, tools };
+  const given = givenValues(profile ?? {});
+  return { kind, os, arch, hostname, tools, ...(given.length > 0 && { given }) };
 }
