@@ -1,11 +1,12 @@
 // Devices in words. Whatever a device or somebody else has said goes through cleanLine, here or in the table.
-import { counted } from '#libs/constellation';
+import { counted, profileEntries, type ProfileEntry } from '#libs/constellation';
 import type { QueryAnswer } from '#libs/messaging';
 import {
   NO_WALL,
   type AdminProfile,
   type AgentProfile,
   type ClientTelemetry,
+  type Json,
   type MeasuredMetrics,
   type ServiceManifest,
   type ToolInfo,
@@ -23,7 +24,7 @@ import {
 const DESCRIPTION_SHOWN_MAX = 100;
 const LABEL_WIDTH = 15;
 /** What a client says of itself and its wall stands in the profile. */
-const APART_FIELDS = ['client', 'wall', 'wallViews', 'wallUser'];
+const APART_FIELDS = ['client', 'wall', 'wallViews', 'wallUser', 'gpus', 'diskMb'];
 
 /** A device that is revoked is nobody's, whatever its connection was last. */
 export function statusText({ status, revoked }: AgentProfile): string {
@@ -121,6 +122,7 @@ export function deviceLines(
     line('tags', list(profile.tags)),
     line('wall', wallText(profile)),
     ...metricsLines(profile, now),
+    ...entryLines(profile),
     ...sourceLines(sources),
     ...toolLines(profile.tools, sources.telemetry?.tools ?? []),
   ];
@@ -150,6 +152,30 @@ function metricsText({ load1, memoryFreeMb, diskFreeMb, at }: MeasuredMetrics, c
 
 function gpuLine({ name, memoryMb, memoryFreeMb, utilisation }: MeasuredMetrics['gpus'][number]): string {
   return line('', `${name}: ${memoryFreeMb} of ${memoryMb} MB free, ${Math.round(utilisation * 100)} % used`);
+}
+
+const VALUE_CHARS_MAX = 60;
+
+/** What counts under each name, who says so and when, and what does not count for that. */
+function entryLines(profile: AgentProfile): string[] {
+  const entries = profileEntries(profile);
+  if (entries.length === 0) return [];
+  const width = Math.max(...entries.map(({ key }) => key.length));
+  const revision = profile.givenRevision === undefined ? '' : ` (revision ${profile.givenRevision})`;
+  return [`  profile${revision}`, ...entries.map((entry) => cleanLine(entryText(entry, width)))];
+}
+
+function entryText({ key, value, source, by, at, instead }: ProfileEntry, width: number): string {
+  const who = by === undefined ? source : `${source} ${by.id}`;
+  const when = at === null ? '' : `, ${momentText(at)}`;
+  const others = instead.map((one) => `${one.source} says ${valueText(one.value)}`);
+  const hidden = others.length === 0 ? '' : `; ${others.join(', ')}`;
+  return `    ${key.padEnd(width)}  ${valueText(value)}  [${who}${when}${hidden}]`;
+}
+
+/** A text as it is, anything else as JSON. */
+export function valueText(value: Json): string {
+  return clipToWidth(typeof value === 'string' ? value : JSON.stringify(value), VALUE_CHARS_MAX);
 }
 
 function sourceLines({ admin, manifest, telemetry }: ProfileSources): string[] {

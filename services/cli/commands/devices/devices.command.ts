@@ -1,10 +1,11 @@
 // The words of `orrery devices` and `orrery clients`.
 import { Option } from 'commander';
-import { commaList, define, WATCHED, type CliCommand } from '../../terminal/index.js';
+import { commaList, define, WATCHED, wholeFrom, type CliCommand } from '../../terminal/index.js';
 import type { ClientOptions } from './clients.runner.js';
 import type { ListOptions } from './devices.runner.js';
 import type { EnrollOptions } from './enroll.runner.js';
 import type { HoldOptions, RevokeOptions } from './orders.runner.js';
+import type { SetOptions } from './profile.runner.js';
 
 const orders = () => import('./orders.runner.js');
 
@@ -23,6 +24,7 @@ export function defineDevices(program: CliCommand): void {
     .argument('<id>', 'as listed')
     .does(async (context, id: string) => (await import('./show.runner.js')).showDevice(context, id));
   defineEnroll(devices);
+  defineSet(devices);
   define(devices, 'archive', 'make what machines install that are enrolled; "enroll" does so for this platform', [
     'orrery devices archive linux-x64 linux-arm64',
   ])
@@ -37,11 +39,14 @@ function defineEnroll(devices: CliCommand): void {
     'orrery devices enroll --id web-1 --tags web,eu --url wss://orrery.example.org/ws',
     'orrery devices enroll --id web-1 --url wss://10.0.0.5:5000/ws --ca-file ca.pem',
     'orrery devices enroll --id web-1 --url wss://orrery.example.org/ws --token-file web-1.token',
+    'orrery devices enroll --id gpu-1 --os linux --set gpu.memory_gb=80 --set paths.data=/srv/data',
     'orrery devices enroll --id ufo-1 --foreign',
   ])
     .option('--id <id>', 'name of the device; one is made when absent')
     .option('--tags <a,b>', 'for selectors of tasks', commaList, [])
     .option('--capabilities <a,b>', 'beside those the device reports', commaList, [])
+    .option('--os <name>', 'the system, whatever the device says: linux, macos, windows')
+    .option('--set <key=value>', 'what the device is, as for "devices set"; may be said again', collected)
     .option('--agent <name>', 'kind of agent that does its tasks in words (default LinuxAgent)')
     .option(
       '--url <url>',
@@ -57,6 +62,23 @@ function defineEnroll(devices: CliCommand): void {
     .changing()
     .does(async (context, options: EnrollOptions) =>
       (await import('./enroll.runner.js')).enrollDevice(context, options),
+    );
+}
+
+const collected = (text: string, before: readonly string[] = []): string[] => [...before, text];
+
+function defineSet(devices: CliCommand): void {
+  define(devices, 'set', 'say what a device is: paths, roles, cards, names of your own; it wins over what it says', [
+    'orrery devices set gpu-1 gpu.memory_gb=48 roles=training,batch',
+    'orrery devices set db-1 paths.logs=/var/log/postgresql addresses.ip=10.0.0.7',
+    'orrery devices set db-1 rack.row=7 --unset preferences.hours',
+  ])
+    .argument('<id>', 'as listed')
+    .argument('[key=value...]', 'a number, true, false, JSON, or a text; known names: docs/operating.md')
+    .option('--unset <key>', 'take a name away; may be said again', collected)
+    .option('--revision <n>', 'only if the profile still has this revision', wholeFrom(0, Number.MAX_SAFE_INTEGER))
+    .does(async (context, id: string, words: string[], options: SetOptions) =>
+      (await import('./profile.runner.js')).setProfile(context, id, words, options),
     );
 }
 

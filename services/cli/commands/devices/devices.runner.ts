@@ -1,6 +1,7 @@
 import type { NatsConnection } from '@nats-io/transport-node';
 import { offerDir, readOffer } from '#libs/device-offer';
 import { query } from '#libs/messaging';
+import { profileEntries } from '#libs/constellation';
 import { TAKES_STDIN_FILES, type AgentProfile } from '#proto';
 import { withBus } from '../../bus/index.js';
 import { shownAgain } from '../../live/index.js';
@@ -11,6 +12,7 @@ import {
   seenText,
   statusText,
   tasksText,
+  valueText,
   wallWord,
   type DeviceWork,
 } from './device-text.js';
@@ -23,6 +25,20 @@ const capabilitiesText = ({ capabilities }: AgentProfile): string =>
 const metadataText = ({ metadata = {} }: AgentProfile): string =>
   Object.entries(metadata)
     .map(([key, value]) => `${key}=${value}`)
+    .join(' ') || '-';
+
+/** Cards and the memory of the largest, as they count. */
+function gpuText(profile: AgentProfile): string {
+  const said = new Map(profileEntries(profile).map(({ key, value }) => [key, value]));
+  const [count, memory] = [said.get('gpu.count'), said.get('gpu.memory_gb')];
+  if (memory === undefined) return count === undefined ? '-' : valueText(count);
+  return `${count === undefined ? '' : `${valueText(count)} x `}${valueText(memory)} GB`;
+}
+
+/** What the administrator has said by name. */
+const givenText = ({ given = {} }: AgentProfile): string =>
+  Object.entries(given)
+    .map(([key, { value }]) => `${key}=${valueText(value)}`)
     .join(' ') || '-';
 
 export interface ListOptions {
@@ -59,6 +75,8 @@ async function showDevices(context: CliContext, isWide: boolean): Promise<ExitCo
       { title: 'OS', value: ({ os }) => os || '-', spare: true },
       { title: 'HOST', value: ({ hostname }) => hostname || '-', spare: true },
       { title: 'CAPABILITIES', value: capabilitiesText, spare: true },
+      { title: 'GPU', value: gpuText, spare: true },
+      { title: 'PROFILE', value: givenText, spare: true },
       { title: 'METADATA', value: metadataText, spare: true },
     ],
   });

@@ -1,17 +1,30 @@
 import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { query, type QueryAnswer } from '#libs/messaging';
-import { AdminProfile, DeviceId, LIMITS, parseWith, sentenceOf, ServiceManifest, type AgentProfile } from '#proto';
+import {
+  AdminProfile,
+  DeviceId,
+  LIMITS,
+  parseWith,
+  sentenceOf,
+  ServiceManifest,
+  type AgentProfile,
+  type ProfileValues,
+} from '#proto';
 import { withBus } from '../../bus/index.js';
 import { badInput, failure, EXIT, type ExitCode, type CliContext, shellWord, tell } from '../../terminal/index.js';
 import { enrollBlock, type PastedBlock } from './enroll-block.js';
 import { offerOf, whyNotServed } from './offer.client.js';
 import { checkGatewayUrl, isOpen, URL_PLACEHOLDER, urlWithToken, urlWord } from './gateway-url.js';
 import { homeOf, parseEndpoints } from '../../home/index.js';
+import { profileFrom } from './profile-words.js';
 
 export interface EnrollOptions {
   readonly id?: string | undefined;
   readonly tags: readonly string[];
   readonly capabilities: readonly string[];
+  readonly os?: string | undefined;
+  /** `key=value` of its profile. */
+  readonly set?: readonly string[] | undefined;
   /** Of the gateway; without it that of the system that runs here. */
   readonly url?: string | undefined;
   /** Where the token is written instead of being printed. */
@@ -32,6 +45,7 @@ const MINUTES = LIMITS.joinTokenMs / 60_000;
 export async function enrollDevice(context: CliContext, options: EnrollOptions): Promise<ExitCode> {
   const { id, tokenFile, foreign } = options;
   const admin = adminOf(options);
+  const set = setOf(options);
   const reachable = await deviceUrl(context, options.url);
   const url = reachable ?? (await gatewayUrl(context, undefined));
   const place = { url, ca: await authority(options.caFile), dir: checkDir(options.dir) };
@@ -41,6 +55,7 @@ export async function enrollDevice(context: CliContext, options: EnrollOptions):
   const request = {
     ...(id === undefined ? {} : { deviceId: checkId(id, 'a device id') }),
     ...admin,
+    ...set,
     ...manifestOf(options),
     credential,
   } as const;
@@ -200,6 +215,11 @@ function adminOf({ tags, capabilities }: EnrollOptions): { admin?: AdminProfile 
   const parsed = parseWith(AdminProfile, { tags: [...tags], capabilities: [...capabilities] });
   if (parsed.ok) return { admin: parsed.value };
   throw badInput(`--${parsed.issues.map(sentenceOf).join('; ')}`, parsed.issues);
+}
+
+function setOf({ os, set = [] }: EnrollOptions): { set?: ProfileValues } {
+  const values = profileFrom([...(os === undefined ? [] : [`os=${os}`]), ...set]);
+  return Object.keys(values).length === 0 ? {} : { set: values };
 }
 
 export function checkId(id: string, what: string): DeviceId {

@@ -1,4 +1,5 @@
 import type { NatsConnection } from '@nats-io/transport-node';
+import { profileEntries } from '#libs/constellation';
 import { openFleetLog } from '#libs/event-log';
 import { query } from '#libs/messaging';
 import type { AgentProfile, DeviceId } from '#proto';
@@ -22,7 +23,8 @@ export async function showDevice(context: CliContext, id: string): Promise<ExitC
     const found = await findDevice(nc, id);
     return { profile: found, sources: await sourcesOf(nc, found.deviceId) };
   });
-  if (json) return tell(context, { device: { id: profile.deviceId, ...profile }, sources });
+  if (json)
+    return tell(context, { device: { id: profile.deviceId, ...profile }, profile: profileEntries(profile), sources });
   for (const text of deviceLines(profile, sources, { now: now(), paint: paintFor(terminal) })) terminal.out(text);
   return EXIT.ok;
 }
