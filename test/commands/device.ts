@@ -233,6 +233,7 @@ export class DeviceLife implements DeviceUnderTest {
       tools: [{ name: 'T', description: '', readOnly: false }],
       metrics: METRICS,
       release: '0.1.0',
+      hardware: { gpus: [], diskMb: 0 },
       wall: { kind: 'none', views: [] },
       now: Date.now(),
     };

@@ -4,8 +4,16 @@ import { OUTPUT_FIELDS } from './output-fields.js';
 import { METRICS_FIELDS } from './metrics-fields.js';
 import { SEARCH_FIELDS } from './search-fields.js';
 import { Me } from '../login/index.js';
-import { ApprovalWord, ApprovedContent, ContentRevocation, ContentWord, Settlement } from '../runs/index.js';
 import {
+  ApprovalWord,
+  ApprovedContent,
+  ContentRevocation,
+  ContentWord,
+  ProfileWord,
+  Settlement,
+} from '../runs/index.js';
+import {
+  AgentProfile,
   AccessKind,
   AttentionKind,
   AttentionWord,
@@ -46,6 +54,10 @@ const SCHEMAS = {
   ApprovedContent,
   RunConversation,
   ContentRevoked: QUERIES.registry['content-revoke'].answer,
+  Devices: QUERIES.registry.devices.answer,
+  Device: z.strictObject({ device: AgentProfile, profile: z.array(z.unknown()) }),
+  ProfileWord,
+  ProfileSet: QUERIES.registry['device-set'].answer,
   Attention: QUERIES.logging.attention.answer,
   AttentionWord,
   Settlement,
@@ -199,6 +211,24 @@ export function openApi(): Record<string, unknown> {
             [ID, VERB_KEY],
           ),
           ...body('ContentRevocation'),
+        },
+      },
+      '/v1/devices': { get: operation('The devices, by id', { '200': answer('Devices') }, []) },
+      '/v1/devices/{id}': {
+        get: operation(
+          'One device; `profile` has each name once: its value, who says so and when, and what does not count for that',
+          { '200': answer('Device'), ...refusals(404) },
+          [ID],
+        ),
+      },
+      '/v1/devices/{id}/profile': {
+        post: {
+          ...operation(
+            'Say what a device is; it counts before what the device says itself',
+            { '200': answer('ProfileSet'), ...refusals(400, 404, 409, 413, 507) },
+            [ID, VERB_KEY],
+          ),
+          ...body('ProfileWord'),
         },
       },
     },

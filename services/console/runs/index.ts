@@ -4,6 +4,7 @@ export * from './approvals.controller.js';
 export * from './attention.controller.js';
 export * from './content-approvals.controller.js';
 export * from './control.controller.js';
+export * from './devices.controller.js';
 export { RegistryWords } from './registry-words.client.js';
 export * from './metrics.controller.js';
 export * from './requests.controller.js';

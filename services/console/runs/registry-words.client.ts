@@ -6,7 +6,7 @@ import { subjects } from '#proto';
 import { vouchedFor, type ConsoleCaller } from '../callers/index.js';
 import { RefusedError } from '../http/index.js';
 
-type Name = 'content-approve' | 'content-revoke' | 'content-approvals';
+type Name = 'content-approve' | 'content-revoke' | 'content-approvals' | 'devices' | 'device-set';
 
 export interface RegistryWordsParts {
   readonly nc: NatsConnection;

@@ -14,7 +14,7 @@ import {
   type ToolInfo,
 } from '#proto';
 import type { ToolOutput } from '#libs/mcp';
-import type { Machine } from '../machine/index.js';
+import type { Hardware, Machine } from '../machine/index.js';
 
 /** What a server needs to find the command that an answer belongs to; a redelivered result has only its id. */
 export interface AnsweredCommand {
@@ -115,6 +115,7 @@ export interface DeviceFacts {
   readonly tools: ToolInfo[];
   readonly metrics: DeviceMetrics;
   readonly wall: DeviceWall;
+  readonly hardware: Hardware;
   /** Of the client. */
   readonly release: string;
   readonly now: number;
@@ -172,13 +173,15 @@ function systemInfo(clientId: string | null, machine: Machine): Record<string, J
   };
 }
 
-function telemetryOf({ machine, tools, wall, release }: DeviceFacts): ClientTelemetry {
+function telemetryOf({ machine, tools, wall, release, hardware }: DeviceFacts): ClientTelemetry {
   const { address: _, ...facts } = machine;
   const { kind, views, runsAs } = wall;
   const metadata = {
     client: release,
     wall: kind,
     wallViews: views,
+    gpus: hardware.gpus.map(({ driver, ...gpu }) => ({ ...gpu, ...(driver !== undefined && { driver }) })),
+    ...(hardware.diskMb > 0 && { diskMb: hardware.diskMb }),
     ...(runsAs !== undefined && { wallUser: runsAs }),
   };
   return { ...facts, capabilities: OWN_CAPABILITIES, tools, metadata };

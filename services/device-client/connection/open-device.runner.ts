@@ -24,7 +24,7 @@ import type { CredentialSource, ClientTls } from '../identity/index.js';
 import { type DeviceConfig, toolServersOf } from '../settings/index.js';
 import { deviceFiles } from '../files/index.js';
 import type { ExecSettings } from '../exec/index.js';
-import { describeMachine, MachineMetrics } from '../machine/index.js';
+import { describeMachine, findHardware, MachineMetrics } from '../machine/index.js';
 import { ownServer, Toolbox } from '../tools/index.js';
 import { SANDBOXES, viewsBehind } from '../sandbox/index.js';
 import type { SecretStore } from '../secrets/index.js';
@@ -72,6 +72,7 @@ export async function openDevice(options: OpenDeviceOptions): Promise<OpenDevice
   // The parts know each other only through these closures, none of which is called before `endpoint.run`.
   const send = (message: ClientMessage): void => endpoint.send(message);
   const metrics = new MachineMetrics({ dataDir, monotonicMs });
+  const hardware = await findHardware({ dataDir });
   const { sandbox } = exec;
   const views = sandbox === null ? [] : viewsBehind(sandbox);
   const facts = (): DeviceFacts => ({
@@ -80,6 +81,7 @@ export async function openDevice(options: OpenDeviceOptions): Promise<OpenDevice
     tools: tools.telemetry(),
     metrics: metrics.current(),
     release: options.release,
+    hardware,
     wall: {
       kind: sandbox?.kind ?? NO_WALL,
       views,

@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { DeviceMetrics } from '#proto';
+import { findHardware } from './hardware.adapter.js';
 import { MachineMetrics } from './metrics.adapter.js';
 
 let dir: string;
@@ -94,5 +95,50 @@ describe('the metrics of a machine', () => {
     expect(machine.current().diskFreeMb).toBe(0);
     await first;
     expect(machine.current().diskFreeMb).toBeGreaterThan(0);
+  });
+});
+
+describe('the hardware of a machine', () => {
+  const found = () => findHardware({ dataDir: dir, sysDir: join(dir, 'sys'), procDir: join(dir, 'proc') });
+
+  it('has no cards where there are none, and the size of the disk', async () => {
+    const { gpus, diskMb } = await found();
+    expect(gpus).toEqual([]);
+    expect(diskMb).toBeGreaterThan(0);
+  });
+
+  it('has the cards of both vendors', async () => {
+    await nvidia('echo "NVIDIA A100 80GB PCIe, 81920, 550.54.15"; echo "NVIDIA GB10, [N/A], 580.95.05"');
+    await card('card1', { vendor: '0x1002\n', device: '0x73bf\n', mem_info_vram_total: '17163091968\n' });
+    await card('card2', { vendor: '0x8086\n' });
+    expect((await found()).gpus).toEqual([
+      { vendor: 'nvidia', name: 'NVIDIA A100 80GB PCIe', memoryMb: 81_920, driver: '550.54.15' },
+      { vendor: 'nvidia', name: 'NVIDIA GB10', memoryMb: null, driver: '580.95.05' },
+      { vendor: 'amd', name: 'AMD 0x73bf', memoryMb: 16_368 },
+    ]);
+  });
+
+  it('has what the kernel names where the program of the driver fails', async () => {
+    await nvidia('echo "NVIDIA-SMI has failed because it could not communicate with the NVIDIA driver."; exit 9');
+    await put('proc/driver/nvidia/version', 'NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.129.03  Thu Oct 19\n');
+    await put(
+      'proc/driver/nvidia/gpus/0000:01:00.0/information',
+      'Model: \t\t NVIDIA GeForce RTX 3090\nIRQ:   \t\t 189\n',
+    );
+    expect((await found()).gpus).toEqual([
+      { vendor: 'nvidia', name: 'NVIDIA GeForce RTX 3090', memoryMb: null, driver: '535.129.03' },
+    ]);
+  });
+
+  it('asks the program of AMD where the kernel does not say how large a card is', async () => {
+    await card('card0', { vendor: '0x1002\n', device: '0x740f\n' });
+    await put('sys/module/amdgpu/version', 'x');
+    await put(
+      'bin/rocm-smi',
+      '#!/bin/sh\necho \'{"card0":{"VRAM Total Memory (B)":"68702699520","Card Series":"AMD Instinct MI210"}}\'\n',
+      0o700,
+    );
+    process.env['PATH'] = `${join(dir, 'bin')}${delimiter}${path}`;
+    expect((await found()).gpus).toEqual([{ vendor: 'amd', name: 'AMD Instinct MI210', memoryMb: 65_520 }]);
   });
 });

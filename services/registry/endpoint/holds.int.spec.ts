@@ -3,7 +3,7 @@ import { createUser } from '@nats-io/nkeys';
 import { FLEET_ID, subjects, type Actor, type AgentProfile, type DeviceId } from '#proto';
 import { checkKeptProof, proveActor } from '#libs/keys';
 import { openFleetLog } from '#libs/event-log';
-import { query, QueryRefusedError } from '#libs/messaging';
+import { query, QueryRefusedError, type QueryRequest } from '#libs/messaging';
 import { askRaw, introduce } from '#libs/testing';
 import { KvProfiles } from '../projections/kv-profiles.adapter.js';
 import { Rig, until } from '../rig.testing.js';
@@ -205,6 +205,70 @@ describe('holds', () => {
     expect(await refusalOf(rig.enroll(FLEET_ID))).toMatchObject({
       code: 'INVALID_REQUEST',
       issues: [{ path: 'deviceId' }],
+    });
+  });
+});
+
+describe('what an administrator says of a device', () => {
+  /** Signed by who works at the rig. */
+  const set = (body: Omit<QueryRequest<'registry', 'device-set'>, 'actor'>) =>
+    query(rig.nc, 'registry', 'device-set', body);
+  const givenOf = async (deviceId: DeviceId) =>
+    Object.entries((await rig.profile(deviceId))?.given ?? {}).map(([key, { value, by }]) => [key, value, by.id]);
+
+  it('is in the profile when it is answered, with its proof in the log, and is said once by each command', async () => {
+    await rig.startRegistry();
+    await rig.enroll('said-1');
+    const order = { id: 'c1', deviceId: 'said-1', set: { 'gpu.memory_gb': 48, roles: ['db'] } };
+    expect(await set(order)).toEqual({ changed: true, revision: 2 });
+    expect(await givenOf('said-1')).toEqual([
+      ['gpu.memory_gb', 48, 'olga'],
+      ['roles', ['db'], 'olga'],
+    ]);
+    const later = { id: 'c2', deviceId: 'said-1', set: { 'gpu.memory_gb': 24 }, unset: ['roles'], revision: 2 };
+    expect(await set(later)).toEqual({ changed: true, revision: 3 });
+    expect(await set(order)).toEqual({ changed: true, revision: 3 });
+    expect(await givenOf('said-1')).toEqual([['gpu.memory_gb', 24, 'olga']]);
+    expect(await rig.facts('said-1')).toEqual(['DEVICE_ENROLLED', 'DEVICE_PROFILE_CHANGED', 'DEVICE_PROFILE_CHANGED']);
+    const [, first] = await openFleetLog(rig.nc).load('said-1');
+    const proofs = first?.commit.causes.flatMap(({ proof }) => proof ?? []) ?? [];
+    expect(proofs.map((proof) => checkKeptProof(proof))).toEqual(['good']);
+  });
+
+  it('is the same after the registry was killed, and a command that comes again there changes nothing', async () => {
+    const replica = await rig.startRegistry();
+    await rig.enroll('said-2');
+    const order = { id: 'c3', deviceId: 'said-2', set: { rack: { row: 7 } } };
+    await set(order);
+    await rig.kill(replica);
+    await rig.startRegistry({ instance: 'b' });
+    expect(
+      await until(
+        () => set(order),
+        ({ changed }) => changed,
+      ),
+    ).toEqual({ changed: true, revision: 2 });
+    expect(await rig.facts('said-2')).toEqual(['DEVICE_ENROLLED', 'DEVICE_PROFILE_CHANGED']);
+  });
+
+  it.each([
+    ['a secret', { set: { db_password: 'x' } }, 'INVALID_REQUEST', 'set.db_password'],
+    ['64 KiB', { set: { rack: 'x'.repeat(64 * 1024) } }, 'INVALID_REQUEST', 'set'],
+    ['turned text', { set: { rack: 'a\u202eb' } }, 'INVALID_REQUEST', 'set.rack'],
+    ['what was looked at before somebody changed it', { set: { rack: 1 }, revision: 9 }, 'INVALID_STATE', 'revision'],
+    ['nothing', {}, 'INVALID_REQUEST', 'set'],
+  ])('is refused when it is %s, with its path', async (_what, change, code, path) => {
+    await rig.startRegistry();
+    await rig.enroll('said-3');
+    const refusal = await refusalOf(set({ id: 'c4', deviceId: 'said-3', ...change }));
+    expect(refusal).toMatchObject({ code, issues: [{ path }] });
+    expect(await givenOf('said-3')).toEqual([]);
+  });
+
+  it('is said of a device that is enrolled', async () => {
+    await rig.startRegistry();
+    expect(await refusalOf(set({ id: 'c5', deviceId: 'nobody', set: { rack: 1 } }))).toMatchObject({
+      code: 'NOT_FOUND',
     });
   });
 });
