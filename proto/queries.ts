@@ -369,7 +369,8 @@ export const QUERIES = {
       {
         open: z.int().min(0),
         taken: z.int().min(0),
-        matching: z.strictObject({ open: z.int().min(0), taken: z.int().min(0) }),
+        /** Absent in answers of a service of before. */
+        matching: z.strictObject({ open: z.int().min(0), taken: z.int().min(0) }).optional(),
         entries: z.array(AttentionEntry),
         more: z.literal(true).optional(),
         unseen: z.array(UnseenSource),

@@ -289,7 +289,7 @@ it('is read in pages, and counted whole', async () => {
     taken,
     matching: { open: 1, taken: 0 },
   });
-  expect((await ask('vera', 'attention', { ...of('flapping'), limit: 1, all: true })).matching.open).toBe(1);
+  expect((await ask('vera', 'attention', { ...of('flapping'), limit: 1, all: true })).matching?.open).toBe(1);
   const [newest] = entries;
   const page = await ask('vera', 'attention', { limit: 1 });
   expect(page).toMatchObject({ entries: [newest], more: true, open, taken });

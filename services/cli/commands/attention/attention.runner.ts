@@ -74,7 +74,7 @@ function show(context: CliContext, { entries, more, unseen, matching, ...counts 
   const isPart = kind.length > 0 || run !== undefined || device !== undefined;
   // Nobody says "none" of what could not be seen.
   if (unseen.length > 0 && counts.open + counts.taken === 0) return;
-  terminal.err(isPart ? attentionTotal(matching, counts) : attentionTotal(counts));
+  terminal.err(isPart && matching !== undefined ? attentionTotal(matching, counts) : attentionTotal(counts));
 }
 
 /** Throws CliError with the option that cannot be meant. */

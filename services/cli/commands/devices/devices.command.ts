@@ -77,6 +77,7 @@ function defineSet(devices: CliCommand): void {
     .argument('[key=value...]', 'a number, true, false, JSON, or a text; known names: docs/operating.md')
     .option('--unset <key>', 'take a name away; may be said again', collected)
     .option('--revision <n>', 'only if the profile still has this revision', wholeFrom(0, Number.MAX_SAFE_INTEGER))
+    .changing()
     .does(async (context, id: string, words: string[], options: SetOptions) =>
       (await import('./profile.runner.js')).setProfile(context, id, words, options),
     );
