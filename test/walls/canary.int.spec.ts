@@ -124,7 +124,8 @@ describe('a line that runs unasked, behind its wall', () => {
           const lines = judged.filter(({ fate }) => fate === 'ran').slice(0, share - ran);
           ran += lines.length;
           if (batch < FROM) continue;
-          found.push(...(await inBothShells(by, lines)));
+          const fallen = await inBothShells(by, lines);
+          found.push(...fallen);
           tally.count([...judged.filter(({ fate }) => fate !== 'ran'), ...lines]);
           // By default those of one client: without a wall lines do the same whoever the client is.
           if (isWhole || at === 0)
@@ -134,7 +135,13 @@ describe('a line that runs unasked, behind its wall', () => {
               lines,
               tally,
             );
-          if (isWhole) process.stderr.write(`canary: ${by.name}: ${ran} of ${share} lines, batch ${batch} is done\n`);
+          // A run of hours may be ended before it tells: what fell is told at once.
+          if (isWhole) {
+            for (const one of fallen) process.stderr.write(`canary: ${by.name}: FALLEN ${JSON.stringify(one)}\n`);
+            for (const one of [...tally.missed, ...tally.unheld])
+              process.stderr.write(`canary: so far unsound: ${JSON.stringify(one)}\n`);
+            process.stderr.write(`canary: ${by.name}: ${ran} of ${share} lines, batch ${batch} is done\n`);
+          }
         }
         return found;
       });

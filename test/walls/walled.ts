@@ -126,18 +126,20 @@ export class Walled {
     const { work, uid } = this.places;
     const [command, mark] = script(lines);
     const group = randomInt(GROUPS.from, GROUPS.to);
-    const place = { command, cwd: work, jailDir: work, wall, group };
-    const { file, args, input } = await SANDBOXES[this.client.kind].confine(this.sandbox, place);
-    const table = await unnamedFile(join(this.sandbox.rootDir, '..'), input ?? new Uint8Array());
+    const { env: own, ...options } = this.#options(lines, this.client.who);
+    const place = { command, cwd: work, jailDir: work, wall, group, env: own, given: [] };
+    const { file, args, env, input } = await SANDBOXES[this.client.kind].confine(this.sandbox, place);
+    const table = input && (await unnamedFile(join(this.sandbox.rootDir, '..'), input));
     const isOther = this.client.who === 'root';
-    if (isRoot) await table.chown(isOther ? 0 : uid, 0);
+    if (isRoot) await table?.chown(isOther ? 0 : uid, 0);
     const started = execa(file, args, {
-      ...this.#options(lines, this.client.who),
-      stdio: ['ignore', 'pipe', 'pipe', table.fd as 3],
+      ...options,
+      env,
+      stdio: ['ignore', 'pipe', 'pipe', ...(table === undefined ? [] : [table.fd as 3])],
     });
     // What is printed before somebody listens is lost.
     const run = runOf(started, mark, lines.lines);
-    await table.close();
+    await table?.close();
     return run;
   }
 

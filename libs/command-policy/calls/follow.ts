@@ -34,7 +34,15 @@ export function linksIn(tree: Tree, { directory, home }: Starts): Links {
     if (path.startsWith('/')) return ['/', path];
     return [path.startsWith('~') ? home : directory, path.slice(1)];
   };
+  const all = (path: string): string[] => [...new Set([path, followed(path, tree)])];
   return {
+    // A link to it may be made later than a policy is opened.
+    get starts() {
+      return [
+        { paths: all(directory), as: '.' },
+        { paths: all(home), as: '~' },
+      ] as const;
+    },
     real(path) {
       const [start, rest] = split(path);
       const written = posix.join(followed(start, tree), rest);

@@ -1,7 +1,19 @@
-import { ANY, ANYWHERE, canMeet, glyphsOf, isStatic, showGlyphs, withoutDots, type Glyphs } from '../words/index.js';
+import {
+  ANY,
+  ANYWHERE,
+  canMeet,
+  glyphsOf,
+  isStatic,
+  showGlyphs,
+  withoutDots,
+  type Glyphs,
+  type Start,
+} from '../words/index.js';
 
 /** The files of the device that judges, as they are now. A path begins with `/`, with `~` or with `.`, where its commands begin, and can hold `..`. */
 export interface Links {
+  /** Where commands begin, and what `~` is to them. */
+  readonly starts: readonly Start[];
   /** Where a path leads, links followed as far as there is something; undefined where it leads to itself. */
   real(path: string): string | undefined;
   /** What lies below a folder, nearest first, as far as it is looked through. */

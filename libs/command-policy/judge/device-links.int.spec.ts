@@ -53,6 +53,47 @@ describe('the files of a device', () => {
   });
 });
 
+describe('what the operator of a device hides below the place where its commands start', () => {
+  it.each(['desk/plain/**', '*/plain/*', 'desk/**/b.yml', 'desk/plain/b.yml'])(
+    'is known by the word (%s), however a command names it',
+    async (hidden) => {
+      const file = JSON.stringify({ version: 1, sensitivePaths: [join(root, hidden)], writablePaths: ['/**'] });
+      const hides = openPolicy({ file, links }, await openBashGrammar());
+      const lines = [
+        'cat plain/b.yml',
+        'cat ./plain/b.yml',
+        'cat plain/*',
+        'cat ./*/b.yml',
+        'cat sub/../plain/b.yml',
+        'cd plain; cat b.yml',
+        'cd sub; cat ../plain/b.yml',
+        'head < plain/b.yml',
+        'echo x >> plain/b.yml',
+        'cp plain/b.yml new',
+        'grep -r x .',
+        'find . -type f -exec cat {} +',
+        'tar -cf - plain',
+        'cp -r . /tmp/new',
+        `cat ${root}/desk/plain/b.yml`,
+        `cd ${root}; cat desk/plain/b.yml`,
+        'cat ~/../desk/plain/b.yml',
+      ];
+      expect(lines.filter((line) => ['allow', 'log'].includes(decided(hides, line)))).toEqual([]);
+      const free = ['cat a.yml', 'cat sub/a.yml', 'ls plain', 'cat home/plain', 'echo x > c.yml'];
+      expect(free.filter((line) => !['allow', 'log'].includes(decided(hides, line)))).toEqual([]);
+    },
+  );
+
+  it('is known in the home of commands, too, and leaves the place itself to them', async () => {
+    const judging = async (sensitivePaths: string[]) =>
+      openPolicy({ file: JSON.stringify({ version: 1, sensitivePaths }), links }, await openBashGrammar());
+    expect(decided(await judging([`${root}/home/notes`]), 'cat ~/notes')).toBe('approve');
+    expect(decided(await judging([`${root}/way/a.yml`]), 'cat a.yml')).toBe('approve');
+    expect(decided(await judging([`${root}/**`]), 'cat a.yml')).toBe('allow');
+    expect(decided(await judging([`${root}/desk/**`]), 'cat sub/a.yml')).toBe('allow');
+  });
+});
+
 describe('a device that judges with its files before it', () => {
   it.each([
     ['cat ./etc/shadow', 'allow', 'approve'],

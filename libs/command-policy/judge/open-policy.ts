@@ -38,7 +38,7 @@ export function openPolicy({ file, sensitivePaths = [], links }: PolicySource, p
   const hash = createHash('sha256')
     .update(canonicalize({ builtIn: defaultPolicy, engine: ENGINE, file: policy ?? null }) ?? '')
     .digest('hex');
-  const settings = settingsCache(policy);
+  const settings = settingsCache(policy, links?.starts);
   const opened: CommandPolicy = {
     hash,
     judge(command, device) {
@@ -89,7 +89,10 @@ function required(file: string): PolicyFile {
 }
 
 /** The settings of a policy by device. */
-function settingsCache(policy: PolicyFile | undefined): (device: JudgedDevice | undefined) => Settings {
+function settingsCache(
+  policy: PolicyFile | undefined,
+  starts: Links['starts'] | undefined,
+): (device: JudgedDevice | undefined) => Settings {
   const ready = new Map<string, Settings>();
   return (device) => {
     // Devices of which the same entries speak share what was made ready.
@@ -97,7 +100,7 @@ function settingsCache(policy: PolicyFile | undefined): (device: JudgedDevice | 
     const known = ready.get(key);
     if (known !== undefined) return known;
     if (ready.size >= READY_MAX) ready.clear();
-    const made = settingsFor(policy, device);
+    const made = settingsFor(policy, device, starts);
     ready.set(key, made);
     return made;
   };

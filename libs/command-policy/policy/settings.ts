@@ -2,7 +2,7 @@ import type { CommandClass } from '#proto';
 import { defaultPolicy } from './default-policy.js';
 import type { JudgedDevice } from './policy.js';
 import type { PolicyBody, PolicyFile, PolicyRule, ToolRule } from './policy-file.js';
-import { pathSet, type PathSet } from '../words/index.js';
+import { pathSet, patternsFrom, type PathSet, type Start } from '../words/index.js';
 import { SENSITIVE_PATHS } from './sensitive-paths.js';
 import type { Defaults } from './verdict.js';
 
@@ -17,8 +17,15 @@ export interface Settings {
   readonly tools: ReadonlyMap<string, ToolRule>;
 }
 
-/** The built-in policy, over it the file, over it what the file says about this device. Floors and sensitive paths add up. */
-export function settingsFor(file: PolicyFile | undefined, device: JudgedDevice | undefined): Settings {
+/**
+ * The built-in policy, over it the file, over it what the file says about this device. Floors and sensitive paths add up. `starts`: where
+ * commands start, as far as that is known.
+ */
+export function settingsFor(
+  file: PolicyFile | undefined,
+  device: JudgedDevice | undefined,
+  starts: readonly Start[] = [],
+): Settings {
   const overrides = (file?.devices ?? []).filter((entry) => isAbout(entry, device));
   const bodies: readonly PolicyBody[] = [defaultPolicy, ...(file === undefined ? [] : [file]), ...overrides];
   const latest = bodies.toReversed();
@@ -36,7 +43,10 @@ export function settingsFor(file: PolicyFile | undefined, device: JudgedDevice |
     },
     rules: latest.flatMap(({ rules }) => rules ?? []),
     floor: bodies.flatMap(({ floor }) => floor ?? []),
-    sensitive: pathSet([...SENSITIVE_PATHS, ...bodies.flatMap(({ sensitivePaths }) => sensitivePaths ?? [])]),
+    sensitive: pathSet(
+      [...SENSITIVE_PATHS, ...bodies.flatMap(({ sensitivePaths }) => sensitivePaths ?? [])],
+      (pattern) => patternsFrom(pattern, starts),
+    ),
     writable: pathSet(last('writablePaths') ?? []),
     programDirectories: new Set(last('programDirectories')),
     tools: new Map(bodies.flatMap(({ tools }) => Object.entries<ToolRule>(tools ?? {}))),

@@ -7,6 +7,7 @@ export * from './finding.js';
 export * from './invocation.js';
 export * from './options.js';
 export * from './path-pattern.js';
+export * from './patterns-from.js';
 export * from './resolve-path.js';
 export * from './scope.js';
 export * from './word.js';

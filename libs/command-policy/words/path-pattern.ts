@@ -125,12 +125,14 @@ interface Compiled {
 /** Where a home can be: what a policy says of `~` holds for all of them. */
 const HOMES = ['~/', '/root/', '/home/*/'];
 
+const none = (): readonly string[] => [];
 const spellings = (pattern: string): string[] =>
   pattern.startsWith('~/') ? HOMES.map((home) => `${home}${pattern.slice(2)}`) : [pattern];
 
-export function pathSet(patterns: readonly string[]): PathSet {
+/** `more`: what a pattern is called besides. */
+export function pathSet(patterns: readonly string[], more: (pattern: string) => readonly string[] = none): PathSet {
   const compiled: readonly Compiled[] = patterns.flatMap((pattern) =>
-    spellings(pattern).map((spelling) => ({ pattern, glyphs: patternGlyphs(spelling) })),
+    [...spellings(pattern), ...more(pattern)].map((spelling) => ({ pattern, glyphs: patternGlyphs(spelling) })),
   );
   const quick = new RegExp(`^(?:${compiled.map(({ glyphs }) => regexOf(glyphs)).join('|')})$`, 'su');
   const meets = (path: Glyphs) => {

@@ -191,11 +191,12 @@ export async function trialFailure(
 ): Promise<string | undefined> {
   const { jailDir } = settings;
   // By its whole path: in a directory that it cannot reach a command could start, and go no further.
-  const place: CommandPlace = { command, cwd: jailDir, isAgents: true, wall };
-  const { file, args, input, runAs } = await wrapped(settings, place);
+  const own = minimalEnvironment(process.env);
+  const place: CommandPlace = { command, cwd: jailDir, isAgents: true, wall, env: own, given: [] };
+  const { file, args, env, input, runAs } = await wrapped(settings, place);
   const trial = execa(file, args, {
     cwd: jailDir,
-    env: minimalEnvironment(process.env),
+    env,
     extendEnv: false,
     stdio: ['ignore', 'ignore', 'pipe', ...(input === undefined ? [] : [input.fd as 3])],
     timeout: TRIAL_MS_MAX,

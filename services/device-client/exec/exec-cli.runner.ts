@@ -88,10 +88,11 @@ export class ExecCli {
     const given = this.#given(input, mark);
     if (signal.aborted) throw new ToolFailure('The command was cancelled before it was started.');
     const stdin = stdinFile === undefined ? undefined : await this.#stdinFrom(stdinFile);
-    const how = await wrapped(this.#options.settings, { command: input.command, cwd, isAgents, wall });
+    const place = { command: input.command, cwd, isAgents, wall, env: given.env, given: Object.keys(input.env ?? {}) };
+    const how = await wrapped(this.#options.settings, place);
     const timestamp = new Date(this.#options.now()).toISOString();
     const startedAt = performance.now();
-    const child = this.#spawn(given, { ...how, cwd }, stdin?.fd);
+    const child = this.#spawn(given.stdin, { ...how, cwd }, stdin?.fd);
     // The process has its own by now, or never will. Nobody waits for it here: what is printed before somebody listens is lost.
     const closed = Promise.all([stdin, how.input].map(async (file) => file?.close().catch(() => undefined)));
     if (child.pid === undefined) throw new ToolFailure(`The command could not be started: ${await reasonOf(child)}`);
@@ -178,14 +179,14 @@ export class ExecCli {
     return handle;
   }
 
-  #spawn(given: Given, how: WrappedCommand & { readonly cwd: string }, stdin: number | undefined) {
+  #spawn(text: Given['stdin'], how: WrappedCommand & { readonly cwd: string }, stdin: number | undefined) {
     const { file, args, runAs, env, input: data, cwd } = how;
     // With the user the groups of the client are dropped, too.
     const user = runAs === null ? {} : { uid: runAs.uid, gid: runAs.gid };
     // Any descriptor can be handed over; only the types know no more than a few.
-    const input = stdin === undefined ? given.stdin : (stdin as 3);
+    const input = stdin === undefined ? text : (stdin as 3);
     const stdio = [input, 'pipe', 'pipe', ...(data === undefined ? [] : [data.fd as 3])] as const;
-    return execa(file, args, { ...options, env: { ...given.env, ...env }, stdio, ...user, cwd });
+    return execa(file, args, { ...options, env, stdio, ...user, cwd });
   }
 
   /** Waits for the shell's own end or makes one; in every case nothing of the command is left. */

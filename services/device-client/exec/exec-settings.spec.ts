@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { ExecSettings, wrapped } from './exec-settings.js';
 
-const place = { command: 'echo "$X"', cwd: '/srv/jail/sub', isAgents: true };
+const place = { command: 'echo "$X"', cwd: '/srv/jail/sub', isAgents: true, env: { A: 'b' }, given: ['A'] };
 const settings = (more: object = {}): ExecSettings => ExecSettings.parse({ jailDir: '/srv/jail', ...more });
 const limits = { cpuSeconds: 5, memoryMb: 64, processes: 9, fileMb: 1 };
 const sandbox = {
@@ -22,6 +22,7 @@ describe('the command line of a command', () => {
     expect(await wrapped(settings(), place)).toEqual({
       file: '/bin/sh',
       args: ['-c', 'echo "$X"'],
+      env: { A: 'b' },
       runAs: null,
       isWalled: false,
       limits: {},

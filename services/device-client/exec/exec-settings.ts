@@ -3,7 +3,7 @@ import type { FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { z } from 'zod';
 import type { CommandWall } from '#proto';
-import { ExecLimits, GROUPS, limitArgs, Sandbox, SANDBOXES, unnamedFile } from '../sandbox/index.js';
+import { ExecLimits, GROUPS, limitArgs, Sandbox, SANDBOXES, unnamedCopy, unnamedFile } from '../sandbox/index.js';
 
 /*
  * How commands are run: made by the client from its options, checked there once, and given to the process that runs them as
@@ -52,8 +52,8 @@ export interface WrappedCommand {
   readonly input?: FileHandle | undefined;
   /** Who it is started as; null: as the client, which stays so or is given up behind a wall. */
   readonly runAs: RunAs | null;
-  /** What is different in its environment. */
-  readonly env?: Readonly<Record<string, string>> | undefined;
+  /** All that its first program gets. */
+  readonly env: Readonly<Record<string, string>>;
   /** Its first process is the wall, with which everything behind it ends. */
   readonly isWalled: boolean;
   /** At which it is ended. */
@@ -67,6 +67,9 @@ export interface CommandPlace {
   readonly isAgents: boolean;
   /** As it was judged; undefined: it was not, or nobody said so. */
   readonly wall?: CommandWall | undefined;
+  readonly env: Readonly<Record<string, string>>;
+  /** Names in it that came with the command. */
+  readonly given: readonly string[];
 }
 
 /** Whether a path is the directory or below it; both absolute, and both as given or both as they really are. */
@@ -81,26 +84,22 @@ const USUAL_WALL: CommandWall = { kind: 'write', views: [] };
 /** The command line that runs a shell command as the settings say. */
 export async function wrapped(
   { limits, sandbox, jailDir, runAs }: Pick<ExecSettings, 'limits' | 'sandbox' | 'jailDir' | 'runAs'>,
-  { command, cwd, isAgents, wall = USUAL_WALL }: CommandPlace,
+  { command, cwd, isAgents, wall = USUAL_WALL, env: asGiven, given }: CommandPlace,
 ): Promise<WrappedCommand> {
   if (sandbox !== null && wall.kind !== 'none' && (isAgents || sandbox.commands === 'all')) {
     const group = randomInt(GROUPS.from, GROUPS.to);
-    const walled = { command, cwd, jailDir, wall, group };
-    const { input, ...confined } = await SANDBOXES[sandbox.kind].confine(sandbox, walled);
-    const handle = input && (await unnamedFile(dirname(sandbox.rootDir), input));
     const { name, home, isOther } = sandbox.user;
-    return {
-      ...confined,
-      input: handle,
-      runAs: null,
-      isWalled: true,
-      limits: sandbox.limits,
-      ...(isOther && { env: { HOME: home, USER: name, LOGNAME: name } }),
-    };
+    const env = { ...asGiven, ...(isOther && { HOME: home, USER: name, LOGNAME: name }) };
+    const walled = { command, cwd, jailDir, wall, group, env, given };
+    const { input, isInputSame, ...confined } = await SANDBOXES[sandbox.kind].confine(sandbox, walled);
+    const handle = input && (await (isInputSame ? unnamedCopy : unnamedFile)(dirname(sandbox.rootDir), input));
+    return { ...confined, input: handle, runAs: null, isWalled: true, limits: sandbox.limits };
   }
   // POSIX sh and not bash: every Linux has it, and a task that needs bash can say `bash -c`.
-  if (limits === null) return { file: SHELL, args: ['-c', command], runAs, isWalled: false, limits: {} };
+  const env = asGiven;
+  if (limits === null) return { file: SHELL, args: ['-c', command], env, runAs, isWalled: false, limits: {} };
   return {
+    env,
     file: limits.program,
     args: [...limitArgs(limits), '--', SHELL, '-c', command],
     runAs,

@@ -3,8 +3,9 @@ import {
   firstProcess,
   hasInternet,
   hasOwnNetwork,
-  shellOf,
+  lastShell,
   unprivileged,
+  withheld,
   type Sandbox,
   type SandboxPort,
   type WalledCommand,
@@ -13,6 +14,9 @@ import { hasFilterFor, seccompFilter } from './seccomp-filter.js';
 
 const FILTER_DESCRIPTOR = '3';
 const MIB = 1024 * 1024;
+const FILTERS = hasFilterFor(process.arch)
+  ? { internet: seccompFilter(process.arch, true), none: seccompFilter(process.arch, false) }
+  : undefined;
 
 /**
  * Root puts the file system together and gives its user away behind it, for good: so owners of files and processes are shown as they
@@ -22,7 +26,7 @@ export const bubblewrap: SandboxPort = {
   hasFilter: () => hasFilterFor(process.arch),
   async confine(sandbox, place) {
     const ownNetwork = hasOwnNetwork(sandbox, place);
-    const filter = hasFilterFor(process.arch) ? seccompFilter(process.arch, hasInternet(sandbox, place)) : undefined;
+    const filter = hasInternet(sandbox, place) ? FILTERS?.internet : FILTERS?.none;
     return {
       file: sandbox.programs['bwrap'] ?? 'bwrap',
       args: [
@@ -44,9 +48,12 @@ export const bubblewrap: SandboxPort = {
         '--',
         ...firstProcess(sandbox.limits),
         // Whoever has nothing to give away is held by what bubblewrap itself drops: one program less for every command.
-        ...(sandbox.user.isOther ? unprivileged(sandbox, place) : shellOf(place)),
+        ...(sandbox.user.isOther ? unprivileged(sandbox, place) : []),
+        ...lastShell(place),
       ],
+      env: withheld(place.env, place.given),
       input: filter,
+      isInputSame: true,
     };
   },
 };

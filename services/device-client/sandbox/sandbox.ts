@@ -25,8 +25,10 @@ export const WALL_LIMITS = { cpuSeconds: 3_600, processes: 512, fileMb: 1_024, w
 
 /** A bomb is past the number at which the client ends it before the client looks. */
 const REFUSED_PROCESSES = 2;
+export const processesRefused = ({ processes }: ExecLimits): number | undefined =>
+  processes === undefined ? undefined : processes * REFUSED_PROCESSES;
 /** A signal that can be told from others comes first, so long before the one that ends all. */
-const CPU_GRACE_SECONDS = 5;
+export const CPU_GRACE_SECONDS = 5;
 
 /** Programs that a wall is made of, by their names. */
 export const SANDBOX_PROGRAMS = {
@@ -86,6 +88,9 @@ export interface WalledCommand {
   readonly wall: CommandWall;
   /** A group that no other process has, where root makes the wall. */
   readonly group: number;
+  /** Its whole environment; `given`: names in it that came with the command. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly given: readonly string[];
 }
 
 /** Where such groups lie: above all that anybody hands out. */
@@ -95,8 +100,22 @@ export const GROUPS = { from: 0x60000000, to: 0x7ffffff0 } as const;
 export interface Confined {
   readonly file: string;
   readonly args: readonly string[];
+  /** What was given with the command has other names in it, until its wall stands. */
+  readonly env: Readonly<Record<string, string>>;
   readonly input?: Uint8Array | undefined;
+  /** The next command gets the same object. */
+  readonly isInputSame?: boolean;
 }
+
+/**
+ * The name of a variable on its way through what makes a wall. Programs of a wall run before there is one, often as root: what was meant for
+ * the command (`LD_PRELOAD`) would be loaded by them.
+ */
+export const WITHHELD = 'ORRERY_FOR_COMMAND_';
+export const withheld = (env: Readonly<Record<string, string>>, names: readonly string[]): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(env).map(([name, value]) => [names.includes(name) ? WITHHELD + name : name, value]),
+  );
 
 /** A wall: one of the ways to make one. */
 export interface SandboxPort {
@@ -127,7 +146,7 @@ export const firstProcess = (limits: ExecLimits, before = ''): string[] => [
 
 /** `ulimit` and not prlimit(1): a shell is there anyway. The number of processes has two names. */
 function limitsOf({ cpuSeconds, memoryMb, processes, fileMb }: ExecLimits): string {
-  const refused = (processes ?? 0) * REFUSED_PROCESSES;
+  const refused = processesRefused({ processes });
   return [
     'ulimit -c 0; ',
     ...(cpuSeconds === undefined ? [] : [`ulimit -t ${cpuSeconds + CPU_GRACE_SECONDS}; ulimit -S -t ${cpuSeconds}; `]),
@@ -138,34 +157,28 @@ function limitsOf({ cpuSeconds, memoryMb, processes, fileMb }: ExecLimits): stri
 }
 
 /** POSIX sh and not bash: every Linux has it, and a task that needs bash can say `bash -c`. */
-export const shellOf = ({ command }: WalledCommand): string[] => [SHELL, '-c', command];
+export const shellOf = ({ command }: Pick<WalledCommand, 'command'>): string[] => [SHELL, '-c', command];
+
+/** The last before a command: a shell that gives variables their names back; some are a shell's own, and not to be had. */
+export function lastShell(place: WalledCommand): string[] {
+  const names = place.given.filter((name) => NAME.test(name) && name in place.env);
+  const back = names.map(
+    (name) => `command export ${name}="$${WITHHELD}${name}" 2>/dev/null; unset ${WITHHELD}${name}; `,
+  );
+  return names.length === 0 ? shellOf(place) : [SHELL, '-c', `${back.join('')}exec "$@"`, 'sh', ...shellOf(place)];
+}
+const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/u;
 
 /**
- * From the uid to the shell: what is the same behind every wall, and the last that happens before the command. Of two processes
- * of one user each may look into the other (memory, environment, its file system), unless their groups differ (ptrace(2)). `loader`: what
- * loads a filter first.
+ * From the uid to the last shell, where no program calls the kernel for it. Of two processes of one user each may look into the other (memory,
+ * environment, its file system), unless their groups differ (ptrace(2)).
  */
-export function unprivileged(
-  { programs, user }: Sandbox,
-  place: WalledCommand,
-  loader: readonly string[] = [],
-): string[] {
+export function unprivileged({ programs, user }: Sandbox, { group }: WalledCommand): string[] {
   const { setpriv = 'setpriv' } = programs;
   const { uid, gid } = user;
   // Groups of who started the client are no business of a command; who is not root can give none away.
-  const drop = user.isOther
-    ? [`--reuid=${uid}`, `--regid=${place.group}`, `--groups=${gid}`, '--bounding-set=-all']
-    : [];
-  return [
-    setpriv,
-    '--no-new-privs',
-    '--inh-caps=-all',
-    '--ambient-caps=-all',
-    ...drop,
-    '--',
-    ...loader,
-    ...shellOf(place),
-  ];
+  const drop = user.isOther ? [`--reuid=${uid}`, `--regid=${group}`, `--groups=${gid}`, '--bounding-set=-all'] : [];
+  return [setpriv, '--no-new-privs', '--inh-caps=-all', '--ambient-caps=-all', ...drop, '--'];
 }
 
 /** Arguments of prlimit. */
