@@ -23,7 +23,6 @@ import { readScript, type ShellParser } from '../script/index.js';
 import {
   BLOCK_DEVICES,
   ENDLESS,
-  GUARDED_PATHS,
   HARMLESS_DEVICES,
   alternatives,
   ROOTS,
@@ -31,7 +30,6 @@ import {
   type Settings,
 } from '../policy/index.js';
 
-const guarded = pathSet(GUARDED_PATHS);
 const vital = pathSet(VITAL_PATHS);
 const blocks = pathSet(BLOCK_DEVICES);
 const endless = pathSet(ENDLESS);
@@ -75,6 +73,7 @@ const VIEWED: readonly (readonly [View, PathSet])[] = [
 ];
 
 const inTmp = pathSet(['/tmp/**']);
+const forEverybody = pathSet(['/{tmp,var/tmp,dev/shm}/**'].flatMap(alternatives));
 
 /** How deep commands may hide in commands. */
 const DEPTH_MAX = 6;
@@ -141,7 +140,27 @@ export class Call {
       if (path.includes(ANY) || endless.find(path) === undefined) return [];
       return [this.#at(path, 'read', 'path.endless', 'has no end')];
     });
-    return [...found, ...this.look(word)];
+    return [...found, ...this.look(word), ...this.#changeable(word, paths)];
+  }
+
+  /** What lies where commands may write can be something else by the time it is read; that is for a wall to hold, and where there is none for nobody. */
+  #changeable(word: Word, paths: readonly Glyphs[]): CommandFinding[] {
+    const { settings, files } = this.judging;
+    const known = typeof files === 'string' ? [] : files.ofCommands;
+    const isTheirs = (path: Glyphs): boolean => {
+      const text = showGlyphs(path);
+      return (
+        /^[.~]/u.test(text) ||
+        path[0] === ANY ||
+        forEverybody.find(path) !== undefined ||
+        settings.writable.covers(path) ||
+        known.some((place) => text === place || text.startsWith(`${place}/`))
+      );
+    };
+    const all = [...paths, ...spelled(word, this.invocation.places)];
+    return all.some(isTheirs)
+      ? [{ ...this.is('read', 'reads what commands may change.', 'path.view'), isChangeable: true }]
+      : [];
   }
 
   /** What must be seen for what is there to be true: `/proc/net` and its like are made for who looks. */
@@ -199,7 +218,7 @@ export class Call {
   /** A folder that files of unknown names are written into. */
   writeTree(word: Word): CommandFinding[] {
     const below = (this.resolve(word) ?? []).flatMap((path) => {
-      const guard = guarded.below(path);
+      const guard = this.judging.settings.guarded.below(path);
       return guard === undefined
         ? []
         : [this.#at(path, 'privileged', 'path.guarded', `can hold what decides what runs (${guard})`)];
@@ -279,7 +298,7 @@ export class Call {
     if (!path.includes(ANY) && blocks.find(path) !== undefined) return [floor('block-device', `${text} is a disk.`)];
     if (text === '/proc/sysrq-trigger') return [floor('sysrq', 'It would stop the kernel.')];
     if (text.startsWith('/boot/')) return [floor('boot', `${text} is needed to start the machine.`)];
-    const guard = guarded.find(path) ?? settings.sensitive.find(path);
+    const guard = settings.guarded.find(path) ?? settings.sensitive.find(path);
     if (guard !== undefined && !found)
       return [this.#at(path, 'privileged', 'path.guarded', `decides what runs or who may come in (${guard})`)];
     const start = found && path.includes(ANY) ? path.slice(0, path.indexOf(ANY) - 1) : path;

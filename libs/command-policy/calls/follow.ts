@@ -5,6 +5,10 @@ import type { Below, Links } from './links.js';
 export interface Starts {
   readonly directory: string;
   readonly home: string;
+  /** Where commands may write besides. */
+  readonly writable?: readonly string[];
+  /** The home of whoever runs commands without a wall, if it is another one. */
+  readonly ownHome?: string;
 }
 
 export interface Entry {
@@ -29,13 +33,17 @@ const LINKS_MAX = 40;
 const OF_THE_KERNEL = /^\/(?:proc|dev\/(?:fd|std(?:in|out|err)))(?:\/|$)/u;
 
 /** Where paths lead as a kernel follows them: `..` behind a link is the folder in which its target lies (path_resolution(7)). */
-export function linksIn(tree: Tree, { directory, home }: Starts): Links {
+export function linksIn(tree: Tree, { directory, home, writable = [], ownHome }: Starts): Links {
   const split = (path: string): readonly [string, string] => {
     if (path.startsWith('/')) return ['/', path];
     return [path.startsWith('~') ? home : directory, path.slice(1)];
   };
   const all = (path: string): string[] => [...new Set([path, followed(path, tree)])];
   return {
+    get ofCommands() {
+      return [directory, home, ...writable].flatMap(all);
+    },
+    homes: ownHome === undefined ? [] : [ownHome],
     // A link to it may be made later than a policy is opened.
     get starts() {
       return [

@@ -14,6 +14,10 @@ import {
 export interface Links {
   /** Where commands begin, and what `~` is to them. */
   readonly starts: readonly Start[];
+  /** Absolute paths below which commands may write. */
+  readonly ofCommands: readonly string[];
+  /** Homes from which programs of an unwalled command take their settings. */
+  readonly homes: readonly string[];
   /** Where a path leads, links followed as far as there is something; undefined where it leads to itself. */
   real(path: string): string | undefined;
   /** What lies below a folder, nearest first, as far as it is looked through. */

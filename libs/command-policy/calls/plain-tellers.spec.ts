@@ -39,6 +39,7 @@ describe('a line that only tells how the machine is', () => {
     'timeout 5 df',
     'df | uniq a b',
     'df | jq "input_filename"',
+    "zgrep x '/var/log/a\n;e id;'",
     'df; df; df; df; df; df',
     '',
   ])('is not %j', (line) => expect(onlyTells(line)).toBe(false));

@@ -30,6 +30,7 @@ const FILTERS: Readonly<Record<string, RegExp>> = {
   jq: /^(?:-[rcS]+ )*\.[\w.[\]]*$/u,
 };
 const COMMANDS_MAX = 5;
+const SPACE = 32;
 /** Nothing in, what is thrown away, and what is put with the rest. */
 const QUIET = new Set(['/dev/null', '1', '2']);
 
@@ -46,6 +47,8 @@ export function onlyTells(line: string): boolean {
 function tells({ words, redirects }: PlainCommand): boolean {
   if (!redirects.every(({ target }) => QUIET.has(textOf(target) ?? ''))) return false;
   const [program = '', ...given] = words.map(textOf);
+  // Some are scripts of a shell that take a line after the other, `zgrep` of older machines among them.
+  if (words.some((word) => word.some((glyph) => glyph >= 0 && glyph < SPACE))) return false;
   if (TELLERS.has(program)) return true;
   const isGiven = given.every((word) => word !== undefined);
   return isGiven && FILTERS[program]?.test(given.join(' ')) === true;

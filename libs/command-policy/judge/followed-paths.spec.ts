@@ -86,13 +86,15 @@ const tree: Tree = {
 const links = linksIn(tree, { directory: '/srv/jail', home: '/srv/home' });
 
 let policy: CommandPolicy;
+let grammar: Awaited<ReturnType<typeof openBashGrammar>>;
 beforeAll(async () => {
+  grammar = await openBashGrammar();
   const file = JSON.stringify({
     version: 1,
     writablePaths: ['/srv/jail/**', '~/**'],
     sensitivePaths: ['/srv/secret/**'],
   });
-  policy = openPolicy({ file, links }, await openBashGrammar());
+  policy = openPolicy({ file, links }, grammar);
 });
 const decided = (command: string, more = {}) =>
   policy.judge({ tool: 'EXEC_CLI', arguments: { command, ...more } }, undefined).decision;
@@ -134,6 +136,63 @@ describe('a path on a device', () => {
       }),
       { numRuns: 2_000 },
     );
+  });
+});
+
+describe('a line that only tells, without a wall', () => {
+  const tells = (command: string): boolean =>
+    policy.wall({ tool: 'EXEC_CLI', arguments: { command } }, undefined).onlyTells === true;
+
+  /** While the first part runs, another command can put a link to something else there. */
+  it.each([
+    'top -bn2 -d 5; cat dir/c.txt',
+    'df; tail -n 5 ./a.txt',
+    'df; cat a.txt',
+    'df; head -n 1 ./*.txt',
+    'df; cat /srv/jail/a.txt',
+    'df; cat /srv/jail/not/yet',
+    'df; cat dir/../../../etc/hostname',
+    'df; cat /srv/jail/dir/../../../etc/hostname',
+    'df; cat ~/notes',
+    'df; cat /tmp/x',
+    'df; cat /var/tmp/x',
+    'df; cat /dev/shm/x',
+    'df; grep -r x plain',
+    'df; zcat b.gz',
+    'lsof -i | grep x ./a.txt',
+  ])('reads nothing that commands may change: %s', (line) => expect(tells(line)).toBe(false));
+
+  it.each(['df -h', 'df; cat /etc/hostname', 'top -bn1; tail -n 5 /var/log/syslog', 'ss -ltnp | grep x'])(
+    'is told all the same: %s',
+    (line) => expect(tells(line)).toBe(true),
+  );
+});
+
+describe('a home where commands work', () => {
+  const at = (ownHome?: string): CommandPolicy =>
+    openPolicy(
+      { links: linksIn(tree, { directory: '/srv/home', home: '/srv/home', ...(ownHome && { ownHome }) }) },
+      grammar,
+    );
+  const asks = (judging: CommandPolicy, command: string): boolean =>
+    judging.judge({ tool: 'EXEC_CLI', arguments: { command } }, undefined).decision === 'approve';
+
+  /** What is told without a wall takes its settings from there. */
+  it.each([
+    'echo x > .curlrc',
+    'cp notes .my.cnf',
+    'tee .config/x < notes',
+    'mv notes ./.profile',
+    'ln -s notes .lesskey',
+  ])('keeps the settings of those who are told without a wall: %s', (line) => {
+    expect(asks(at('/srv/home'), line)).toBe(true);
+    expect(asks(at('/srv'), line.replace(/ \.(?=\w)/u, ' ../home/.'))).toBe(true);
+  });
+
+  it('is one for all other files', () => {
+    expect(asks(at('/srv/home'), 'echo x > notes')).toBe(false);
+    expect(asks(at('/root'), 'echo x > .rc')).toBe(false);
+    expect(asks(at(), 'echo x > .rc')).toBe(false);
   });
 });
 

@@ -38,7 +38,7 @@ export function openPolicy({ file, sensitivePaths = [], links }: PolicySource, p
   const hash = createHash('sha256')
     .update(canonicalize({ builtIn: defaultPolicy, engine: ENGINE, file: policy ?? null }) ?? '')
     .digest('hex');
-  const settings = settingsCache(policy, links?.starts);
+  const settings = settingsCache(policy, links);
   const opened: CommandPolicy = {
     hash,
     judge(command, device) {
@@ -50,7 +50,8 @@ export function openPolicy({ file, sensitivePaths = [], links }: PolicySource, p
       const findings = judgeCommand(command, { settings: ready, parser, links });
       const fits = wallOf(findings, verdictOf(findings, ready.defaults).decision);
       const mayLack = fits.kind === 'read' && fits.views.length > 0;
-      return mayLack && isTelling(command) ? { ...fits, onlyTells: true } : fits;
+      const isFixed = !findings.some(({ isChangeable }) => isChangeable === true);
+      return mayLack && isFixed && isTelling(command) ? { ...fits, onlyTells: true } : fits;
     },
   };
   inners.set(opened, { settings, parser, links });
@@ -91,7 +92,7 @@ function required(file: string): PolicyFile {
 /** The settings of a policy by device. */
 function settingsCache(
   policy: PolicyFile | undefined,
-  starts: Links['starts'] | undefined,
+  links: Links | undefined,
 ): (device: JudgedDevice | undefined) => Settings {
   const ready = new Map<string, Settings>();
   return (device) => {
@@ -100,7 +101,7 @@ function settingsCache(
     const known = ready.get(key);
     if (known !== undefined) return known;
     if (ready.size >= READY_MAX) ready.clear();
-    const made = settingsFor(policy, device, starts);
+    const made = settingsFor(policy, device, links);
     ready.set(key, made);
     return made;
   };

@@ -3,7 +3,7 @@ import { defaultPolicy } from './default-policy.js';
 import type { JudgedDevice } from './policy.js';
 import type { PolicyBody, PolicyFile, PolicyRule, ToolRule } from './policy-file.js';
 import { pathSet, patternsFrom, type PathSet, type Start } from '../words/index.js';
-import { SENSITIVE_PATHS } from './sensitive-paths.js';
+import { GUARDED_PATHS, SENSITIVE_PATHS } from './sensitive-paths.js';
 import type { Defaults } from './verdict.js';
 
 /** A policy made ready for one device. */
@@ -12,19 +12,21 @@ export interface Settings {
   readonly rules: readonly PolicyRule[];
   readonly floor: NonNullable<PolicyBody['floor']>;
   readonly sensitive: PathSet;
+  /** What decides what runs or who may come in. */
+  readonly guarded: PathSet;
   readonly writable: PathSet;
   readonly programDirectories: ReadonlySet<string>;
   readonly tools: ReadonlyMap<string, ToolRule>;
 }
 
 /**
- * The built-in policy, over it the file, over it what the file says about this device. Floors and sensitive paths add up. `starts`: where
- * commands start, as far as that is known.
+ * The built-in policy, over it the file, over it what the file says about this device. Floors and sensitive paths add up. `known`:
+ * what is known of the device that judges.
  */
 export function settingsFor(
   file: PolicyFile | undefined,
   device: JudgedDevice | undefined,
-  starts: readonly Start[] = [],
+  known: { readonly starts: readonly Start[]; readonly homes: readonly string[] } = { starts: [], homes: [] },
 ): Settings {
   const overrides = (file?.devices ?? []).filter((entry) => isAbout(entry, device));
   const bodies: readonly PolicyBody[] = [defaultPolicy, ...(file === undefined ? [] : [file]), ...overrides];
@@ -33,6 +35,11 @@ export function settingsFor(
   const decided = (of: CommandClass) =>
     latest.map(({ defaults }) => defaults?.[of]).find((decision) => decision !== undefined) ??
     defaultPolicy.defaults[of];
+  /** From where commands start, which can be the home of whoever runs them. */
+  const called = (pattern: string): readonly string[] => {
+    const atHome = pattern.startsWith('~/') ? known.homes.map((home) => `${home}${pattern.slice(1)}`) : [];
+    return [pattern, ...atHome].flatMap((one) => patternsFrom(one, known.starts));
+  };
   return {
     defaults: {
       read: decided('read'),
@@ -43,10 +50,8 @@ export function settingsFor(
     },
     rules: latest.flatMap(({ rules }) => rules ?? []),
     floor: bodies.flatMap(({ floor }) => floor ?? []),
-    sensitive: pathSet(
-      [...SENSITIVE_PATHS, ...bodies.flatMap(({ sensitivePaths }) => sensitivePaths ?? [])],
-      (pattern) => patternsFrom(pattern, starts),
-    ),
+    sensitive: pathSet([...SENSITIVE_PATHS, ...bodies.flatMap(({ sensitivePaths }) => sensitivePaths ?? [])], called),
+    guarded: pathSet(GUARDED_PATHS, called),
     writable: pathSet(last('writablePaths') ?? []),
     programDirectories: new Set(last('programDirectories')),
     tools: new Map(bodies.flatMap(({ tools }) => Object.entries<ToolRule>(tools ?? {}))),

@@ -70,11 +70,23 @@ const fetched = (options: string, operands: 'none' | 'read') =>
         : [],
   });
 
+/** What it is given it says to the server, which can be an order: nothing, or the one letter that ends it. */
+function isSilent({ invocation: { input, redirects } }: Call): boolean {
+  if (input.kind === 'none') return true;
+  if (input.kind === 'file') return redirects.some(({ target }) => target.text === '/dev/null');
+  return (
+    input.kind === 'pipe' &&
+    input.upstream.every(({ words }) =>
+      /^(?:echo(?: -n)?(?: Q)?|true)$/u.test(words.map(({ text = '?' }) => text).join(' ')),
+    )
+  );
+}
+
 /** Asks a server of this machine for its certificate; any other is another machine. */
 const sClient: ProgramJudge = (call) => {
   const { given, operands, unknown } = takeApart(call.args, optionsOf(S_CLIENT));
   const at = given.findLast(({ name }) => name === '--connect')?.value?.text ?? '';
-  return operands.length === 0 && unknown.length === 0 && isThisMachine(at)
+  return operands.length === 0 && unknown.length === 0 && isThisMachine(at) && isSilent(call)
     ? [{ ...call.is('read', 'asks this machine.'), views: ['loopback'] }]
     : [call.is('network', 'opens connections.')];
 };

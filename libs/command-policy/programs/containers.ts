@@ -9,6 +9,12 @@ const look = (options: string) => program('read', options, 'text', { views: ['wh
 
 const DOCKER_LOOK =
   '-aqlnsft -f: -n: --all --quiet --filter: --format: --no-trunc --size --last: --latest --tail: --since: --until: --timestamps --follow --details --no-stream --type: --digests --human --tree --verbose';
+/** Behind the container are options of `ps`, which can show the environment of programs. */
+const top = program('read', '', 'text', {
+  views: ['whole-machine'],
+  also: ({ operands }, call) =>
+    operands.length > 1 ? [call.ask('privileged', 'may show the environment of programs.')] : [],
+});
 const ENTITIES = {
   ...each('ls list inspect', look(DOCKER_LOOK)),
   ...each('rm prune remove', plainly('destructive', 'removes what is there.')),
@@ -20,7 +26,8 @@ const docker = subcommands({
   globals:
     '-H:!privileged -c:!privileged --host:!privileged --context:!privileged --config:!privileged -l: --log-level: -v',
   commands: {
-    ...each('ps images logs stats inspect version info top port history events search-local diff', look(DOCKER_LOOK)),
+    ...each('ps images logs stats inspect version info port history events search-local diff', look(DOCKER_LOOK)),
+    top,
     ...each('pull push search login logout', plainly('network', 'reaches a registry.')),
     ...each('rm rmi kill stop', plainly('destructive', 'takes away what runs or is stored.')),
     ...each(
@@ -31,7 +38,7 @@ const docker = subcommands({
     ...each('volume network image', group),
     container: subcommands({
       globals: '',
-      commands: { ...ENTITIES, ...each('logs stats top port', look(DOCKER_LOOK)), ...each('exec run', runs) },
+      commands: { ...ENTITIES, ...each('logs stats port', look(DOCKER_LOOK)), top, ...each('exec run', runs) },
     }),
     system: subcommands({
       globals: '',

@@ -41,9 +41,10 @@ export const SERVICE_PROGRAMS: ProgramTable = {
     bare: 'read',
     commands: {
       ...each(
-        'status is-active is-enabled is-failed list-units list-unit-files list-timers list-sockets list-dependencies list-jobs list-machines show cat help get-default is-system-running list-automounts list-paths',
+        'status is-active is-enabled is-failed list-units list-unit-files list-timers list-sockets list-dependencies list-jobs list-machines show cat get-default is-system-running list-automounts list-paths',
         show,
       ),
+      help: (call) => [call.ask('privileged', 'starts a reader of manuals.')],
       ...each(
         'start stop restart reload try-restart reload-or-restart kill enable disable mask unmask daemon-reload daemon-reexec isolate edit link revert reenable preset set-property set-environment unset-environment import-environment reset-failed freeze thaw clean reboot poweroff halt suspend hibernate kexec rescue emergency switch-root soft-reboot set-default add-wants bind mount-image',
         change,

@@ -246,7 +246,9 @@ const showsInside = (call: Call): boolean =>
 const showsEnvironment = ({ args }: Call): boolean =>
   args.some(
     ({ text }, at) =>
-      text === undefined || (/^[A-Za-z]*e/u.test(text) && !/^-[a-zA-Z]*[opCUuGgtqks]$/u.test(args[at - 1]?.text ?? '')),
+      text === undefined ||
+      text.includes('environ') ||
+      (/^[A-Za-z]*e/u.test(text) && !/^-[a-zA-Z]*[opCUuGgtqks]$/u.test(args[at - 1]?.text ?? '')),
   );
 
 function mountFindings(call: Call): readonly CommandFinding[] {

@@ -24,6 +24,8 @@ export interface CommandFinding {
   readonly path?: string;
   /** What of the machine the command must see for its answer to be true. */
   readonly views?: readonly View[];
+  /** What it reads lies where commands may write: another one can put something else there before it is read. */
+  readonly isChangeable?: true;
   /** What it does is that it changes what lies in this place, as it is written, and nothing else. */
   readonly changes?: string;
 }

@@ -137,7 +137,7 @@ export async function openDevice(options: OpenDeviceOptions): Promise<OpenDevice
     localPolicy,
     secrets,
     own,
-    starts: { directory: jailDir, home },
+    starts: { directory: jailDir, home, writable: sandbox?.writable ?? [], ownHome: exec.runAs?.home ?? homedir() },
     views: sandbox === null ? undefined : views,
     logger,
   });
