@@ -28,9 +28,16 @@ export const unknownWord = (substitution?: Word['substitution'], splits = false)
 export const showWord = (word: Word): string =>
   word.dynamic && word.glyphs.length === 1 ? '…' : showGlyphs(word.glyphs);
 
-/** The same name with something behind it. */
+const SLASH = 47;
+
+/** The same name with something behind it. Beside a home it lies who knows where: `~` and `.zip` is `/home/anna.zip`. */
 export const extended = (word: Word, glyphs: Glyphs): Word =>
-  wordOf([...word.glyphs, ...glyphs], { home: word.home, ...(word.found === true && { found: true, dynamic: false }) });
+  word.home && !word.glyphs.includes(SLASH)
+    ? unknownWord()
+    : wordOf([...word.glyphs, ...glyphs], {
+        home: word.home,
+        ...(word.found === true && { found: true, dynamic: false }),
+      });
 
 /** Of a word that begins with what is known: the part after it. */
 export function after(word: Word, prefix: string): Word | undefined {
