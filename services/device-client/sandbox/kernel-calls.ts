@@ -74,7 +74,7 @@ class Program extends Packed {}
 type Argument = number | string | Packed;
 
 /** What a wall is made of; each field says what, and not how. */
-export interface Wall {
+export interface WallInCalls {
   readonly rootDir: string;
   readonly cwd: string;
   readonly mounts: readonly Mount[];
@@ -87,7 +87,7 @@ export interface Wall {
 }
 
 /** The words for the program that makes the calls. */
-export function wordsOf(wall: Wall, arch: string): readonly string[] {
+export function wordsOf(wall: WallInCalls, arch: string): readonly string[] {
   if (!hasFilterFor(arch)) throw new Error(`There are no numbers of calls for ${arch}.`);
   const numbers = NUMBERS[arch];
   const calls = new Calls((name) => numbers[name]);
@@ -134,7 +134,7 @@ function wordOf(argument: Argument): string {
 }
 
 /** Whoever is not root has to be root of a namespace of users to mount anything. */
-function apart(calls: Calls, { ownNetwork, user }: Wall): void {
+function apart(calls: Calls, { ownNetwork, user }: WallInCalls): void {
   const isOther = user.group !== undefined;
   const kinds = [NEW.mounts, NEW.pids, NEW.ipc, NEW.names, ...(ownNetwork ? [NEW.net] : [])];
   calls.call('unshare', [[...kinds, ...(isOther ? [] : [NEW.user])].reduce((all, one) => all | one, 0)]);
@@ -145,7 +145,7 @@ function apart(calls: Calls, { ownNetwork, user }: Wall): void {
 }
 
 /** The first process in it puts the file system together. With it everything behind the wall ends, and it ends with whom it comes from. */
-function inside(calls: Calls, { rootDir, cwd, mounts, user }: Wall): void {
+function inside(calls: Calls, { rootDir, cwd, mounts, user }: WallInCalls): void {
   calls.call('prctl', [PDEATHSIG, SIGKILL, 0, 0, 0]);
   calls.call('mount', ['none', '/', 0, PRIVATE, 0]);
   // The second namespace of users, in which being root is over, is the last that can be made.
@@ -175,7 +175,7 @@ function namesBelow(path: string, over: readonly string[]): readonly string[] {
 }
 
 /** Limits, then the user, then what can be given up and not be had again, the filter last. */
-function asCommand(calls: Calls, { limits, user }: Wall, filter: Uint8Array): void {
+function asCommand(calls: Calls, { limits, user }: WallInCalls, filter: Uint8Array): void {
   const { cpuSeconds, memoryMb, fileMb, processesRefused, cpuGraceSeconds } = limits;
   const MIB = 1024 * 1024;
   const limit = (which: number, soft: number | undefined, hard = soft): void => {
