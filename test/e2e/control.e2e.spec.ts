@@ -1,7 +1,8 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { RunView, VerbAnswer } from '#proto';
+import type { ProfileEntry } from '#libs/constellation';
+import type { AgentProfile, RunView, VerbAnswer } from '#proto';
 import { writeRequest } from './requests.js';
 import { TestSystem, until } from './system.js';
 
@@ -150,6 +151,55 @@ describe('a run under control', () => {
     expect(await system.cli('propose', runId, '-f', file)).toMatchObject({ code: 0 });
     expect(await system.untilEnd(runId)).toMatchObject({ outcome: 'partially_failed', revision: 2 });
     expect(await system.report(runId, 'adds task why', 'Parallelism')).toContain('adds task why');
+  });
+
+  it('goes to the device that an administrator says has what it asks for, and no device says otherwise', async () => {
+    const { devices } = await system.json<{ devices: AgentProfile[] }>('devices');
+    const other = devices.find(({ deviceId }) => deviceId !== 'web-1')?.deviceId ?? '';
+    const enrolled = await system.cli(
+      'devices',
+      'enroll',
+      '--id',
+      other,
+      '--set',
+      'gpu.memory_gb=48',
+      '--set',
+      'cpu.count=4096',
+    );
+    expect(enrolled.code).toBe(0);
+    expect(await system.cli('devices', 'set', 'web-1', 'gpu.memory_gb=16')).toMatchObject({ code: 0 });
+    const big = 'profile.gpu.memory_gb >= 24 && profile.cpu.count > 4000';
+    const runId = await submit('profiled', [{ ...exec('train', 'echo here'), target: { where: big } }]);
+    expect(await system.untilEnd(runId)).toMatchObject({ outcome: 'succeeded', tasks: [{ device: other }] });
+    expect(await system.cli('restart', other)).toMatchObject({ code: 0 });
+    const shown = await system.json<{ profile: ProfileEntry[] }>('devices', 'show', other);
+    expect(shown.profile.find(({ key }) => key === 'cpu.count')).toMatchObject({
+      value: 4_096,
+      source: 'administrator',
+      by: { kind: 'person', id: 'cli' },
+      instead: [{ source: 'device' }],
+    });
+    const { console: url } = await system.endpoints();
+    const headers = { authorization: `Bearer ${system.token}`, 'content-type': 'application/json' };
+    const say = (body: string) => fetch(`${url}/v1/devices/${other}/profile`, { method: 'POST', headers, body });
+    expect(await (await say('{"set": {"rack.row": 7}}')).json()).toMatchObject({ changed: true });
+    for (const hostile of [
+      '{"set": {"__proto__": {"os": "x"}}}',
+      '{"set": {"rack.row": 1e999}}',
+      '{"set": {"api_token": "x"}}',
+    ])
+      expect((await say(hostile)).status).toBe(400);
+    const read = (await (await fetch(`${url}/v1/devices/${other}`, { headers })).json()) as { profile: ProfileEntry[] };
+    expect(read.profile.find(({ key }) => key === 'rack.row')).toMatchObject({ value: 7, source: 'administrator' });
+    const misspelt = await writeRequest(system.home, {
+      requestId: 'misspelt',
+      constellation: { name: 'x', tasks: [{ ...exec('a', 'true'), target: { where: 'profile.gpu.memroy_gb >= 24' } }] },
+    });
+    const refused = await system.cli('submit', '-f', misspelt);
+    expect(refused).toMatchObject({
+      code: 3,
+      stderr: expect.stringMatching(/tasks\[0\]\.target\.where.*did you mean profile\.gpu\.memory_gb/su),
+    });
   });
 
   it('stays what the log says: every run is verified, and Postgres shows the same', async () => {
