@@ -31,7 +31,8 @@ describe('messages in lines', () => {
     const piece = Buffer.alloc(MCP_LIMITS.messageBytesMax / 4, ' ');
     for (let part = 0; part < 4; part++) read.append(piece);
     expect(() => read.append(Buffer.from('x'))).toThrow('more than 33554432 bytes');
-    read.append(Buffer.from('1\n'));
+    read.append(Buffer.from('and more of it'));
+    read.append(Buffer.from('and its end\n1\n'));
     expect(read.readMessage()).toBe(1);
   });
 

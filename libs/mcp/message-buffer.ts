@@ -12,17 +12,18 @@ export class MessageBuffer {
   readonly #lines: Buffer[] = [];
   #pieces: Buffer[] = [];
   #bytes = 0;
+  #isTooLong = false;
 
   constructor(parse: (line: string) => JSONRPCMessage) {
     this.#parse = parse;
   }
 
-  /** Throws when a line becomes longer than a message may be. */
+  /** Throws when a line becomes longer than a message may be; the rest of that line is passed over, and the next ones are read. */
   append(chunk: Buffer): void {
     let from = 0;
     for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, from)) {
       this.#take(chunk.subarray(from, end));
-      this.#lines.push(Buffer.concat(this.#pieces));
+      if (!this.#isTooLong) this.#lines.push(Buffer.concat(this.#pieces));
       this.#forget();
       from = end + 1;
     }
@@ -41,9 +42,11 @@ export class MessageBuffer {
   }
 
   #take(piece: Buffer): void {
+    if (this.#isTooLong) return;
     this.#bytes += piece.length;
     if (this.#bytes > MCP_LIMITS.messageBytesMax) {
       this.clear();
+      this.#isTooLong = true;
       throw new Error(`it sent a message of more than ${MCP_LIMITS.messageBytesMax} bytes`);
     }
     if (piece.length > 0) this.#pieces.push(piece);
@@ -52,5 +55,6 @@ export class MessageBuffer {
   #forget(): void {
     this.#pieces = [];
     this.#bytes = 0;
+    this.#isTooLong = false;
   }
 }

@@ -91,6 +91,7 @@ const HAPPENS = [
   'TASK_STOP_REQUESTED run_deadline',
   'TASK_STOP_REQUESTED task_deadline',
   'TASK_STOP_REQUESTED timeout',
+  'WORDS_SAID',
 ];
 
 it('everything that can happen to a run happens somewhere', () => {

@@ -369,10 +369,7 @@ describe('a proposal', () => {
       .when(completed('a'))
       .when(propose('e1', []));
     expect(over.answers.at(-1)).toMatchObject({
-      reason: {
-        code: 'INVALID_STATE',
-        message: 'the run is COMPLETED; only a retry, or something said to it, opens it again',
-      },
+      reason: { code: 'INVALID_STATE', message: expect.stringMatching(/only a retry, or something said to it/u) },
     });
     const ending = open().when(verb({ verb: 'CANCEL' }), propose('e1', [remove.task('b')]));
     expect(ending.answers.at(-1)).toMatchObject({ kind: 'rejected', reason: { code: 'INVALID_STATE' } });

@@ -1,3 +1,4 @@
+import { createServer } from 'node:net';
 import { isPortFree } from '#libs/embedded';
 
 /**
@@ -15,6 +16,18 @@ let next = process.pid * STEP;
 export async function ownPort(): Promise<number> {
   for (;;) {
     const port = FROM + (next++ % COUNT);
-    if (await isPortFree(port)) return port;
+    if ((await claim(port)) && (await isPortFree(port))) return port;
   }
+}
+
+/**
+ * Taken by name until this process ends, however it ends: while a server is stopped its port is free, and other processes of the tests
+ * look for one, too. False when somebody has it.
+ */
+function claim(port: number): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  const claimed = createServer().unref();
+  claimed.once('error', () => resolve(false));
+  claimed.listen(`\0orrery-test-port-${port}`, () => resolve(true));
+  return promise;
 }

@@ -37,6 +37,7 @@ const MORE: Readonly<Record<string, string>> = {
   propose: '-f FILE',
   'devices hold': '--all',
   'devices release': '--all',
+  'devices set': 'web-1 rack=r7',
   'clients enroll': '--id client-1',
   'people role': '--give operator',
   'people limits': '--open-runs 5',

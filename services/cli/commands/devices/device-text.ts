@@ -162,7 +162,7 @@ function entryLines(profile: AgentProfile): string[] {
   if (entries.length === 0) return [];
   const width = Math.max(...entries.map(({ key }) => key.length));
   const revision = profile.givenRevision === undefined ? '' : ` (revision ${profile.givenRevision})`;
-  return [`  profile${revision}`, ...entries.map((entry) => cleanLine(entryText(entry, width)))];
+  return [`  profile${revision}`, ...entries.map((entry) => `    ${entryText(entry, width)}`)];
 }
 
 function entryText({ key, value, source, by, at, instead }: ProfileEntry, width: number): string {
@@ -170,7 +170,7 @@ function entryText({ key, value, source, by, at, instead }: ProfileEntry, width:
   const when = at === null ? '' : `, ${momentText(at)}`;
   const others = instead.map((one) => `${one.source} says ${valueText(one.value)}`);
   const hidden = others.length === 0 ? '' : `; ${others.join(', ')}`;
-  return `    ${key.padEnd(width)}  ${valueText(value)}  [${who}${when}${hidden}]`;
+  return `${cleanLine(key).padEnd(width)}  ${cleanLine(valueText(value))}  [${cleanLine(`${who}${when}${hidden}`)}]`;
 }
 
 /** A text as it is, anything else as JSON. */
