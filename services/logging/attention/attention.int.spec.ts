@@ -129,8 +129,12 @@ async function inbox(
   asked: QueryRequest<'logging', 'attention'> = {},
 ): Promise<readonly AttentionEntry[]> {
   for (;;) {
-    const { entries } = await ask('vera', 'attention', asked);
-    if (isSo(entries)) return entries;
+    const { entries } = await ask('vera', 'attention', asked).catch((error: unknown) => {
+      // Of two replicas one may not have its database yet.
+      if (error instanceof QueryRefusedError && error.refusal.code === 'TRY_AGAIN') return { entries: undefined };
+      throw error;
+    });
+    if (entries !== undefined && isSo(entries)) return entries;
     await sleep(20);
   }
 }
