@@ -92,7 +92,7 @@ interface ChannelSpec {
   /** What this system does there. Requests are answered with `answers`. */
   readonly action: Direction;
   readonly answers?: readonly string[];
-  readonly server?: 'bus' | 'gateway';
+  readonly server?: 'bus' | 'gateway' | 'console';
 }
 
 const ID = 'letters, digits, "_" and "-", at most 64';
@@ -280,6 +280,20 @@ const CHANNELS: Readonly<Record<string, ChannelSpec>> = {
     action: 'send',
     server: 'gateway',
   },
+  liveWords: {
+    subject: '/v1/live',
+    about: 'What to follow: runs, outputs, lists. The session cookie or a token is in the upgrade request.',
+    messages: ['LiveWord'],
+    action: 'receive',
+    server: 'console',
+  },
+  liveMessages: {
+    subject: '/v1/live',
+    about: 'What is followed, each channel in order; who comes back says how far it was told.',
+    messages: ['LiveMessage'],
+    action: 'send',
+    server: 'console',
+  },
 };
 
 function queryChannels(): [string, ChannelSpec][] {
@@ -314,6 +328,7 @@ export function asyncApiDocument(): Record<string, unknown> {
     servers: {
       bus: { host: 'localhost:4222', protocol: 'nats', description: 'NATS with JetStream' },
       gateway: { host: 'localhost:5000', protocol: 'ws', description: 'AIP: devices dial in' },
+      console: { host: 'localhost:8080', protocol: 'ws', description: 'the live stream of the console' },
     },
     channels: mapped(CHANNELS, channel),
     operations: mapped(CHANNELS, operation),

@@ -50,6 +50,7 @@ export * from './figures.js';
 export * from './queries.js';
 export * from './roles.js';
 export * from './feed.js';
+export * from './live.js';
 export * from './dead-letter.js';
 export * from './version.js';
 export { asyncApiDocument } from './asyncapi.js';

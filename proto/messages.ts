@@ -13,6 +13,7 @@ import { DeadLetter } from './dead-letter.js';
 import { FeedMessage } from './feed.js';
 import { FleetCommit, RecordedFleetEvent } from './fleet-events.js';
 import { RevokedGrants } from './grants.js';
+import { LiveMessage, LiveWord } from './live.js';
 import { Member } from './members.js';
 import { QUERIES, QueryError } from './queries.js';
 import { PlanCommit, RecordedPlanEvent } from './plan-events.js';
@@ -118,6 +119,8 @@ export const MESSAGES: Readonly<Record<string, MessageSpec>> = Object.fromEntrie
   ['RevokedGrants', message(RevokedGrants, 'value of REVOKED_GRANTS: access tokens that count no more')],
   ['Member', message(Member, 'value of MEMBERS: the sign of life of a replica')],
   ['DeadLetter', message(DeadLetter, 'a message that could not be handled, and why')],
+  ['LiveWord', message(LiveWord, 'what a client of the live stream of the console says')],
+  ['LiveMessage', message(LiveMessage, 'what the console says on its live stream')],
   ...queries,
   ['QueryError', message(QueryError, 'the answer of a query that cannot be served as asked')],
   ...frames(ClientMessage.options, 'Device'),
