@@ -4,6 +4,7 @@ import { AttemptKey, CommandState } from './attempt-events.js';
 import { CommandCall } from './constellation.js';
 import { Actor, KeptProof } from './actors.js';
 import { CommandClass, PolicyDecision } from './policy.js';
+import { DeviceWorkspace } from './files.js';
 import { CommandId, DeviceId, Instant, JournalId, Json, RunId, SessionId, Sha256 } from './ids.js';
 import { LIMITS } from './limits.js';
 import { RunRequest } from './request.js';
@@ -37,7 +38,7 @@ export type StdinParts = z.infer<typeof StdinParts>;
 /** Capability of a device: what a command reads may come to it in pieces, of which it gets the artifacts as files. */
 export const TAKES_STDIN_FILES = 'stdin_files';
 
-/** Request on `orrery.device.<deviceId>.command`: run one command, stop an attempt, forget a result that is stored, or say whether a command was sent. */
+/** Request on `orrery.device.<deviceId>.command`: run one command, stop an attempt, forget a result that is stored, say whether a command was sent, or end and list workspaces. */
 export const DeviceRequest = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z.literal('run'),
@@ -51,6 +52,8 @@ export const DeviceRequest = z.discriminatedUnion('kind', [
     judged: Judged.optional(),
     /** What its approval gives it: the device makes the wall, never a wider one. */
     wall: CommandWall.optional(),
+    /** It runs in the workspace of its run. Only a device that keeps workspaces takes it. */
+    workspace: z.literal(true).optional(),
     priority: z.int(),
     /** Server time after which gateway and device refuse to start it; unchanged in its repeats. */
     notAfter: Instant,
@@ -69,6 +72,10 @@ export const DeviceRequest = z.discriminatedUnion('kind', [
     sessionId: SessionId,
     notAfter: Instant,
   }),
+  /** The run has ended: nothing of it begins any more, and its workspace goes unless it is kept. `done`: the device has noted it. */
+  z.strictObject({ kind: z.literal('forget'), runId: RunId, keep: z.boolean(), deviceId: DeviceId }),
+  /** Which workspaces it has. */
+  z.strictObject({ kind: z.literal('workspaces'), deviceId: DeviceId }),
 ]);
 export type DeviceRequest = z.infer<typeof DeviceRequest>;
 export type RunCommandRequest = Extract<DeviceRequest, { kind: 'run' }>;
@@ -95,6 +102,12 @@ export const DeviceAnswer = z.discriminatedUnion('state', [
   /** Was not and will not be executed by this request. */
   z.strictObject({ state: z.literal('refused'), code: z.string(), message: z.string() }),
   z.strictObject({ state: z.literal('done') }),
+  z.strictObject({
+    state: z.literal('workspaces'),
+    workspaces: z.array(DeviceWorkspace).max(LIMITS.workspacesListedMax),
+    /** Of those that are not listed. */
+    more: z.int().min(0),
+  }),
 ]);
 export type DeviceAnswer = z.infer<typeof DeviceAnswer>;
 

@@ -17,6 +17,7 @@ export * from './parse.js';
 export * from './same-json.js';
 export * from './json.js';
 export * from './path.js';
+export * from './files.js';
 export * from './result.js';
 export * from './model.js';
 export * from './agent-replies.js';

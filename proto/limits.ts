@@ -58,6 +58,17 @@ export const LIMITS = {
   assertionMs: 60 * 1000,
   /** A file that a device sends or gets. */
   fileBytesMax: 1024 * 1024 * 1024,
+  /** Files of a task, and all of them together; what a device keeps free beside them. */
+  filesMax: 100,
+  filesBytesMax: 4 * 1024 * 1024 * 1024,
+  fileDiskBytesFree: 256 * 1024 * 1024,
+  /** A path of a file below a workspace, and a pattern of such; how many patterns a task has. */
+  filePathCharsMax: 512,
+  fileDirectoriesMax: 16,
+  filePatternCharsMax: 256,
+  filePatternsMax: 20,
+  /** Workspaces of one device that are listed, the oldest ones. */
+  workspacesListedMax: 500,
   /** What a task takes of its predecessors, all of them together. */
   inputBytesMax: 1024 * 1024 * 1024,
   stdinPartsMax: 4_000,

@@ -1,19 +1,11 @@
 import { z } from 'zod';
+import { FileMode, FileName, FilePath } from './files.js';
 import { Json, Sha256 } from './ids.js';
 import { LIMITS } from './limits.js';
 
 /** Where the whole of a value lies when it did not fit into an event. */
 export const ArtifactRef = z.strictObject({ sha256: Sha256, bytes: z.int().min(0) });
 export type ArtifactRef = z.infer<typeof ArtifactRef>;
-
-/** A name and no path: it begins with a letter, a digit or `_`, and has nothing in it that a shell, a terminal or a disk takes for more. */
-export const FileName = z
-  .string()
-  .regex(
-    /^[\p{L}\p{N}_][\p{L}\p{M}\p{N} ._()+@=,-]{0,127}$/u,
-    'a name of a file is 1 to 128 letters, digits or " ._()+@=,-"',
-  );
-export type FileName = z.infer<typeof FileName>;
 
 /** `image/png`; without parameters. */
 export const MediaType = z
@@ -29,6 +21,9 @@ export const ResultFile = z.strictObject({
   artifact: ArtifactRef.optional(),
   /** What is wrong with it: words of a device. */
   problem: z.string().max(300).optional(),
+  /** Of a file of a workspace: where it lies there, and its permissions. */
+  path: FilePath.optional(),
+  mode: FileMode.optional(),
 });
 export type ResultFile = z.infer<typeof ResultFile>;
 

@@ -2,7 +2,9 @@ import { z } from 'zod';
 import { ClientTelemetry, DeviceMetrics } from '../agent-profile.js';
 import { CommandOutcome } from '../commands.js';
 import { CommandCall } from '../constellation.js';
-import { CommandId, JournalId, Json, Sha256 } from '../ids.js';
+import { DeviceWorkspace } from '../files.js';
+import { CommandId, JournalId, Json, RunId, Sha256 } from '../ids.js';
+import { LIMITS } from '../limits.js';
 import {
   ActionResult,
   AipStatus,
@@ -95,6 +97,16 @@ const FRAMES = {
       finished: z.array(CommandId).max(1_000),
       /** Another RESUME follows. */
       more: z.boolean(),
+    }),
+  },
+  /** The end of the run is in the journal: its workspace goes, whatever happens. */
+  run_forgotten: { orrery: z.object({ run_id: RunId }) },
+  /** Answer to WORKSPACES_REQUEST. */
+  workspaces: {
+    orrery: z.object({
+      request_id: z.string().max(128),
+      workspaces: z.array(DeviceWorkspace).max(LIMITS.workspacesListedMax),
+      more: z.int().min(0),
     }),
   },
   /** Nothing but its `ack`: for the side that has nothing to say. */

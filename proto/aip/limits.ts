@@ -110,6 +110,8 @@ export const COMMAND_REFUSALS = {
   invalid: 'INVALID_REQUEST',
   /** The device cannot be given the whole of what the command reads. */
   inputUnavailable: 'INPUT_UNAVAILABLE',
+  /** The command is one of a workspace, and the device keeps none. */
+  noWorkspaces: 'NO_WORKSPACES',
   /** The session that it was for is over, and no byte of it was handed to the device. Said by the gateway that held the session. */
   notSent: 'NOT_SENT',
 } as const;

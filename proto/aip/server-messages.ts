@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { AttemptKey } from '../attempt-events.js';
 import { Judged } from '../commands.js';
-import { CommandId, Instant, Json, Sha256 } from '../ids.js';
+import { CommandId, Instant, Json, RunId, Sha256 } from '../ids.js';
 import { CommandWall } from '../walls.js';
 import {
   Action,
@@ -56,6 +56,8 @@ const FRAMES = {
         judged: optional(Judged),
         /** What its approval gives it. */
         wall: optional(CommandWall),
+        /** It runs in the workspace of its run. */
+        workspace: optional(z.literal(true)),
       }),
     ),
   },
@@ -69,6 +71,10 @@ const FRAMES = {
   stop_attempt: { orrery: z.object({ attempt: AttemptKey }) },
   /** The result is stored in the log: the journal may shrink the entry to its id. */
   result_stored: { orrery: z.object({ command_id: CommandId }) },
+  /** The run has ended: nothing of it begins any more, and its workspace goes, or is kept. Answered with RUN_FORGOTTEN, and repeated until it is. */
+  forget_run: { orrery: z.object({ run_id: RunId, keep: z.boolean() }) },
+  /** Which workspaces there are; answered with WORKSPACES. */
+  workspaces_request: { orrery: z.object({ request_id: z.string().max(128) }) },
   /** The journal's state is taken over: commands may come, results may be sent. */
   resumed: {},
   /** Nothing but its `ack`. */

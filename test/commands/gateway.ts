@@ -61,6 +61,7 @@ export class GatewaySession {
         result: ({ commandId, outcome }, bytes) => this.#desk?.finished(commandId, outcome, bytes),
         output: ({ commandId, piece }) => this.#desk?.output(commandId, piece),
         metrics: nothing,
+        workspaces: nothing,
         telemetry: nothing,
         identify: nothing,
         drained: () => this.#desk?.sendNext(),

@@ -102,6 +102,7 @@ class DeviceServerSubject implements Subject {
           this.#metricsAtMs = this.#nowMs;
           call('metrics');
         },
+        workspaces: work('workspaces'),
         telemetry: work('telemetry'),
         identify: () => call('identify'),
         drained: () => undefined,

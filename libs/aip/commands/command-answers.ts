@@ -28,6 +28,14 @@ export const NOBODY_KNOWS = refusal(
   'an earlier request with this id may have reached a session or journal of the device that is gone',
 );
 
+export const NO_WORKSPACES = refusal(
+  COMMAND_REFUSALS.noWorkspaces,
+  'the device keeps no workspaces of runs: its client is older than that, or not one of ours',
+);
+/** Of a tool that nobody calls by its name. */
+export const notOfSystem = (tool: string): DeviceAnswer =>
+  refusal(COMMAND_REFUSALS.invalid, `${tool} is a tool of the system: files are moved for a task that names them`);
+
 /** The device could not get the pieces: what reads them would read nothing. */
 export const inputUnavailable = ({ attempt, command }: RunCommandRequest): DeviceAnswer => {
   const parts = StdinParts.safeParse(command.arguments['stdin']).data?.parts ?? [];

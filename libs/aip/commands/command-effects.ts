@@ -20,6 +20,8 @@ export interface CommandTableOptions {
   readonly tools: ReadonlySet<string> | undefined;
   /** Whether the device takes what a command reads as files; otherwise it stands in the command. */
   readonly takesStdinFiles?: boolean;
+  /** Whether the device keeps workspaces of runs. */
+  readonly hasWorkspaces?: boolean;
   /** Commands that may be at the device at once. */
   readonly slots: number;
 }

@@ -27,6 +27,8 @@ export interface OutgoingCommand {
   readonly judged?: Judged | undefined;
   /** What its approval gives it. */
   readonly wall?: CommandWall | undefined;
+  /** It runs in the workspace of its run. */
+  readonly workspace?: true | undefined;
   readonly digest: string;
   /** How long from receipt the device may still start it. */
   readonly startWithinMs: number;
@@ -34,13 +36,16 @@ export interface OutgoingCommand {
 
 /** COMMAND for one command: the fields foreign clients need, and ours on top where the device speaks our revision. */
 export function commandMessage(
-  { commandId, attempt, command, judged, wall, digest, startWithinMs }: OutgoingCommand,
+  { commandId, attempt, command, judged, wall, workspace, digest, startWithinMs }: OutgoingCommand,
   session: { readonly sessionId: SessionId; readonly revision: number | null },
   nowMs: number,
 ): CommandMessage {
   const isTold = judged !== undefined && (session.revision ?? 0) >= JUDGED_SINCE;
   // Beside the judgement, where a client that knows nothing of walls does not look.
-  const told = isTold ? { judged, ...(wall !== undefined && { wall }) } : {};
+  const told = {
+    ...(isTold && { judged, ...(wall !== undefined && { wall }) }),
+    ...(workspace !== undefined && { workspace }),
+  };
   return {
     ...oneAction({ id: commandId, tool: command.tool, parameters: command.arguments }, nowMs),
     session_id: session.sessionId,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { RunCommandRequest } from '#proto';
+import { workspaceCommandIdOf, type RunCommandRequest } from '#proto';
 import { CommandTable } from './command-table.js';
 
 const PARTS = [{ text: '\u00e4' }, { artifact: { sha256: 'a'.repeat(64), bytes: 5_000_000 } }];
@@ -35,4 +35,40 @@ describe('a command that reads files', () => {
     expect(admit(to)).toBeNull();
     expect(to.next(0)).toMatchObject([{ kind: 'send', command: { commandId: 'r1.a.1' } }]);
   });
+});
+
+describe('a command of a workspace', () => {
+  const { attempt } = READING;
+  const command = { tool: 'T', arguments: {} };
+  const inWorkspace = { ...READING, command, workspace: true } as const;
+  const moving = { ...READING, command: { tool: 'WORKSPACE_OUT', arguments: { patterns: ['a'] } } };
+  const admitted = (to: CommandTable, request: RunCommandRequest) => to.admit({ request, digest: 'd', bytes: 1 }, 0);
+
+  it('is refused for a device that keeps none', () => {
+    const commandId = workspaceCommandIdOf(attempt, 'WORKSPACE_OUT');
+    for (const request of [inWorkspace, { ...moving, commandId }])
+      expect(admitted(table(), request)).toMatchObject({ state: 'refused', code: 'NO_WORKSPACES' });
+  });
+
+  it('says so to a device that keeps them, and moves files with tools that the device has not named', () => {
+    const to = table({ hasWorkspaces: true });
+    const commandId = workspaceCommandIdOf(attempt, 'WORKSPACE_OUT');
+    expect([admitted(to, inWorkspace), admitted(to, { ...moving, commandId })]).toEqual([null, null]);
+    const sent = to
+      .next(0)
+      .map((effect) => 'command' in effect && [effect.command.commandId, effect.command.workspace]);
+    expect(sent).toEqual([
+      ['r1.a.1', true],
+      [commandId, undefined],
+    ]);
+  });
+
+  it.each(['r1.a.1.0.0', 'r1.a.1.1.0', workspaceCommandIdOf(attempt, 'WORKSPACE_IN')])(
+    'moves no files as %s, which an exact command, a step of an agent or the other tool has',
+    (commandId) =>
+      expect(admitted(table({ hasWorkspaces: true, tools: undefined }), { ...moving, commandId })).toMatchObject({
+        state: 'refused',
+        code: 'INVALID_REQUEST',
+      }),
+  );
 });

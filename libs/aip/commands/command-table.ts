@@ -1,11 +1,13 @@
-import { AIP_LIMITS, attemptOfCommand, LIMITS, StdinParts } from '#proto';
+import { AIP_LIMITS, attemptOfCommand, isWorkspaceTool, LIMITS, StdinParts, workspaceCommandIdOf } from '#proto';
 import type { AttemptKey, CommandId, CommandOutcome, DeviceAnswer, RunCommandRequest, RunId } from '#proto';
 import {
   CANCELLED,
   CONFLICT_REFUSED,
   EXPIRED,
   inputUnavailable,
+  NO_WORKSPACES,
   NOBODY_KNOWS,
+  notOfSystem,
   UNSENT_REFUSED,
   TOO_LARGE,
   UNKNOWN_ANSWER,
@@ -144,7 +146,10 @@ export class CommandTable {
     if (!again && notAfterMs <= nowMs) return EXPIRED;
     const tools = this.#tools;
     const { tool } = request.command;
-    if (!again && tools?.has(tool) === false) return unknownTool(tool, tools);
+    const isOfSystem = isWorkspaceTool(tool);
+    if (isOfSystem && commandId !== workspaceCommandIdOf(request.attempt, tool)) return notOfSystem(tool);
+    if (!again && (isOfSystem || request.workspace === true) && !this.#hasWorkspaces) return NO_WORKSPACES;
+    if (!again && !isOfSystem && tools?.has(tool) === false) return unknownTool(tool, tools);
     if (!again && !this.#canDeliver(request)) return inputUnavailable(request);
     // Not refused for good: the caller repeats it, and room there will be.
     if (!this.#makeRoom()) return { state: 'queued' };
@@ -183,7 +188,7 @@ export class CommandTable {
       const { commandId, asked, runId } = chosen;
       if (asked === null) break; // what waits was asked for
       const { request, digest, notAfterMs } = asked;
-      const { attempt, command, judged, wall } = request;
+      const { attempt, command, judged, wall, workspace } = request;
       chosen.state = 'sent';
       chosen.sentAtMs = nowMs;
       if (chosen.giveUpAtMs !== null) chosen.giveUpAtMs = nowMs + GIVE_UP_MS;
@@ -199,6 +204,7 @@ export class CommandTable {
           startWithinMs: Math.max(0, notAfterMs - nowMs),
           ...(judged !== undefined && { judged }),
           ...(wall !== undefined && { wall }),
+          ...(workspace !== undefined && { workspace }),
         },
       });
     }
@@ -327,6 +333,10 @@ export class CommandTable {
   stateOf(commandId: CommandId): DeviceAnswer | undefined {
     const open = this.#open.get(commandId);
     return open === undefined ? undefined : stateAnswer(open);
+  }
+
+  get #hasWorkspaces(): boolean {
+    return this.#options.hasWorkspaces === true;
   }
 
   get #foreign(): boolean {

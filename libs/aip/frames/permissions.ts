@@ -21,6 +21,7 @@ const FILES: readonly MessageType[] = [
   'file_ack',
   'file_abort',
 ];
+const WORKSPACES: readonly MessageType[] = ['run_forgotten', 'workspaces'];
 const NOTHING: readonly MessageType[] = [];
 
 const ALLOWED: Readonly<Record<ClientRole, Readonly<Record<OpenPhase, ReadonlySet<MessageType>>>>> = {
@@ -36,6 +37,7 @@ const ALLOWED: Readonly<Record<ClientRole, Readonly<Record<OpenPhase, ReadonlySe
       'command_progress',
       'command_output',
       'device_info_response',
+      ...WORKSPACES,
     ]),
   },
   constellation: {
@@ -55,7 +57,7 @@ const SINCE_REVISION: Partial<Record<MessageType, number>> = {
   credential: 2,
   command_output: 2,
   device_info_response: 2,
-  ...Object.fromEntries(FILES.map((type) => [type, 2])),
+  ...Object.fromEntries([...FILES, ...WORKSPACES].map((type) => [type, 2])),
 };
 
 /** Nothing follows from what these say of their sender: clients of other systems put odd names and roles into some of them. */

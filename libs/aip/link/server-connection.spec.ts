@@ -325,6 +325,7 @@ describe('with our own server at the other end', () => {
         result: ({ commandId }) => note('result')(commandId),
         output: ({ commandId, piece }) => note('output')(commandId, piece),
         metrics: ({ metrics }) => note('metrics')(metrics.load1),
+        workspaces: note('workspaces'),
         telemetry: note('telemetry'),
         identify: note('identify'),
         drained: () => undefined,

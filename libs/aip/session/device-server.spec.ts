@@ -51,6 +51,7 @@ class Rig {
       result: call('result'),
       output: call('output'),
       metrics: call('metrics'),
+      workspaces: call('workspaces'),
       telemetry: call('telemetry'),
       identify: call('identify'),
       drained: call('drained'),

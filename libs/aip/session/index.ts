@@ -7,6 +7,6 @@ export * from './constellation-server.js';
 export * from './constellation-session.js';
 export * from './device-server.js';
 export type { EndpointWatch } from './server-endpoint.js';
-export { NUMBERED_SINCE, type FileMessage, type OutputPiece } from './session-state.js';
+export { NUMBERED_SINCE, type FileMessage, type OutputPiece, type WorkspaceMessage } from './session-state.js';
 export type { RegisteredClient } from './telemetry.js';
 export * from './tool-info.js';

@@ -96,6 +96,9 @@ export type FileMessage = Extract<
   { type: 'file_begin' | 'file_chunk' | 'file_end' | 'file_request' | 'file_ack' | 'file_abort' }
 >;
 
+/** What devices answer about the workspaces of runs: judged further by who has asked. */
+export type WorkspaceMessage = Extract<ClientMessage, { type: 'run_forgotten' | 'workspaces' }>;
+
 export type OutputPiece = Pick<CommandOutputMessage['orrery'], 'stream' | 'offset' | 'text'>;
 
 export type SessionEffect =
@@ -115,6 +118,7 @@ export type SessionEffect =
   /** The device says anew what it is and has. */
   | { readonly kind: 'telemetry'; readonly telemetry: ClientTelemetry }
   | { readonly kind: 'file'; readonly message: FileMessage }
+  | { readonly kind: 'workspaces'; readonly message: WorkspaceMessage }
   /** Find out whose credential this is, then say `identified`. */
   | { readonly kind: 'identify'; readonly credential: string }
   /** What the device complains about. */

@@ -246,6 +246,9 @@ function onWork(session: SessionIn<'READY'>, message: ClientMessage, nowMs: numb
     case 'file_ack':
     case 'file_abort':
       return [session, [{ kind: 'file', message }]];
+    case 'run_forgotten':
+    case 'workspaces':
+      return [session, [{ kind: 'workspaces', message }]];
     default:
       return misplaced(session, nowMs);
   }

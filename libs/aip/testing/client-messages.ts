@@ -77,6 +77,8 @@ const DRAFTS: { readonly [T in ClientMessage['type']]: fc.Arbitrary<Draft & { ty
     type: 'file_abort',
     orrery: { transfer_id: transfer, code: 'X', message: 'x' },
   })),
+  run_forgotten: fc.constant({ type: 'run_forgotten', orrery: { run_id: 'r1' } }),
+  workspaces: fc.constant({ type: 'workspaces', orrery: { request_id: 'w1', workspaces: [], more: 0 } }),
 };
 
 /** A message of any type, now and then in the name of somebody else. */

@@ -1,7 +1,14 @@
 import type { Msg, NatsConnection, Subscription } from '@nats-io/transport-node';
 import type { Logger } from 'pino';
 import { commandMessage, CommandTable, digestOf, isOwnWord, withoutResult } from '#libs/aip';
-import type { OpenAtDevice, OutgoingCommand, OutputPiece, RegisteredClient, TableEffect } from '#libs/aip';
+import type {
+  OpenAtDevice,
+  OutgoingCommand,
+  OutputPiece,
+  RegisteredClient,
+  TableEffect,
+  WorkspaceMessage,
+} from '#libs/aip';
 import { EXEC_CLI, isExecAliased } from '#libs/constellation';
 import { isAsked, query } from '#libs/messaging';
 import type { Clock } from '#libs/platform';
@@ -13,6 +20,7 @@ import {
   parseWith,
   sentenceOf,
   subjects,
+  HAS_WORKSPACES,
   TAKES_STDIN_FILES,
   type CommandId,
   type CommandOutcome,
@@ -30,6 +38,7 @@ import type { GatewayMetrics } from '../connection/index.js';
 import { LiveOutput } from './live-output.adapter.js';
 import type { ParameterInjection } from './parameter-injection.js';
 import type { SlotsAsked } from './presence.client.js';
+import { WorkspaceDesk } from './workspace-desk.adapter.js';
 
 /** The device's end, as far as the desk has to know it. */
 export interface DeskLink {
@@ -65,6 +74,7 @@ export class CommandDesk {
   readonly #table: CommandTable;
   readonly #callers: Callers;
   readonly #output: LiveOutput;
+  readonly #workspaces: WorkspaceDesk;
   /** EXEC_CLI is another tool there; when commands of that name were sent. */
   #isAliased = false;
   readonly #aliasedAtMs = new Map<CommandId, number>();
@@ -77,7 +87,9 @@ export class CommandDesk {
     const { journalId, revision, telemetry, toolsKnown } = client;
     const takesStdinFiles = revision !== null && telemetry.capabilities.includes(TAKES_STDIN_FILES);
     this.#options = options;
-    this.#table = new CommandTable({ sessionId, journalId, slots, tools: undefined, takesStdinFiles });
+    const hasWorkspaces = revision !== null && telemetry.capabilities.includes(HAS_WORKSPACES);
+    this.#table = new CommandTable({ sessionId, journalId, slots, tools: undefined, takesStdinFiles, hasWorkspaces });
+    this.#workspaces = new WorkspaceDesk({ isKept: hasWorkspaces, say: (message) => this.#send(message) });
     if (toolsKnown) this.tools = telemetry.tools;
     this.#callers = new Callers(answerWithinMs, (commandId) => this.#table.stateOf(commandId) ?? { state: 'queued' });
     this.#output = new LiveOutput(options);
@@ -134,6 +146,7 @@ export class CommandDesk {
     this.#subscription?.unsubscribe();
     this.#perform(this.#table.close());
     this.#callers.close();
+    this.#workspaces.close();
     const inquiries = this.#inquiries;
     if (inquiries !== undefined) setTimeout(() => inquiries.unsubscribe(), AIP_LIMITS.endedSessionMs).unref();
   }
@@ -153,6 +166,11 @@ export class CommandDesk {
         respond(message, this.#closed ? this.#table.answerAfterEnd(commandId, Date.parse(notAfter)) : RUNNING);
       },
     });
+  }
+
+  /** What the device says of the workspaces of runs. */
+  workspaces(said: WorkspaceMessage): void {
+    this.#workspaces.take(said);
   }
 
   started(commandId: CommandId): void {
@@ -221,6 +239,9 @@ export class CommandDesk {
       case 'stored':
         this.#perform(this.#table.stored(value.commandId));
         return respond(message, { state: 'done' });
+      case 'forget':
+      case 'workspaces':
+        return this.#workspaces.ask(message, value, clock.now());
       case 'sent':
         return respond(message, invalid('asked of a device, and not of a session'));
     }

@@ -117,6 +117,7 @@ export class DeviceConnection implements Connection {
       result: ({ commandId, outcome }, bytes) => this.#desk?.finished(commandId, outcome, bytes),
       output: ({ commandId, piece }) => this.#desk?.output(commandId, piece),
       metrics: ({ metrics }) => this.#lease?.tell({ metrics: { ...metrics, at: instantOf(this.#around.clock.now()) } }),
+      workspaces: ({ message }) => this.#desk?.workspaces(message),
       telemetry: ({ telemetry }) => this.#told(telemetry),
       identify: ({ credential }) => void this.#identify(credential),
       drained: () => {

@@ -11,7 +11,10 @@ const TELL_MS = { msMin: 50, msMax: 2_000 };
  * A stop is said for ten minutes at least: a device that was away when its attempt was closed goes on with the command when
  * it is back, and nobody else would ever tell it. The other tellings only save work.
  */
-const TRIES_MAX = { run: 8, stored: 8, sent: 1, stop: 300 } as const satisfies Record<DeviceRequest['kind'], number>;
+const TRIES_MAX = { run: 8, stored: 8, sent: 1, stop: 300, forget: 1, workspaces: 1 } as const satisfies Record<
+  DeviceRequest['kind'],
+  number
+>;
 
 /** `away`: nobody serves the device, so nobody got the request. `silent`: perhaps somebody did. */
 export type GatewayReply =

@@ -67,6 +67,10 @@ export class ScriptedDevice implements GatewayLink {
       case 'stored':
         this.forgotten.push(request.commandId);
         return { state: 'done' };
+      case 'forget':
+        return { state: 'done' };
+      case 'workspaces':
+        return { state: 'workspaces', workspaces: [], more: 0 };
       case 'sent':
         return { state: 'away' };
       default:
