@@ -22,8 +22,30 @@ describe('a path of a file', () => {
   );
 
   it.each([
-    ...['', '.', '..', '/etc/passwd', 'a/../b', '../a', 'a//b', 'a/', './a', '.ssh/key', '-rf', 'a\0b', 'a\nb', 'a\\b'],
-    ...['a:b', '~/a', '$HOME', 'a;b', 'a*', 'a?', 'a\u202eb', 'a\u200bb', `${'d/'.repeat(17)}f`, 'x'.repeat(129)],
+    '',
+    '.',
+    '..',
+    '/etc/passwd',
+    'a/../b',
+    '../a',
+    'a//b',
+    'a/',
+    './a',
+    '.ssh/key',
+    '-rf',
+    'a\0b',
+    'a\nb',
+    'a\\b',
+    'a:b',
+    '~/a',
+    '$HOME',
+    'a;b',
+    'a*',
+    'a?',
+    'a\u202eb',
+    'a\u200bb',
+    `${'d/'.repeat(17)}f`,
+    'x'.repeat(129),
     `${'dddddddddd/'.repeat(60)}f`,
   ])('may not be %j', (path) => expect(takes(FilePath, path)).toBe(false));
 

@@ -28,7 +28,7 @@ describe('who may send what, and when', () => {
       CLAIMING: REGISTERED,
       RESUMING: `${REGISTERED} resume ack credential`,
       READY:
-        'heartbeat task command_results task_end device_info_response error command_progress command_output ack ' +
+        'heartbeat task command_results task_end device_info_response error command_progress command_output run_forgotten workspaces ack ' +
         'credential file_begin file_chunk file_end file_request file_ack file_abort',
     }));
 
