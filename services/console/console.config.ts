@@ -1,6 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { z } from 'zod';
 import { ConfigError, envInt, envUrl, isLoopback, type Environment, parseConfig } from '#libs/platform';
+import { appFolder } from './app/index.js';
 import type { OidcConfig } from './login/index.js';
 
 const PORT_DEFAULT = 8080;
@@ -22,6 +23,8 @@ export const ConsoleEnv = z.object({
     .default(''),
   /** Where browsers reach the console. */
   ORRERY_CONSOLE_URL: envUrl('https:', 'http:').optional(),
+  /** Directory of the web application as it is built; that of this build when absent. */
+  ORRERY_CONSOLE_WEB_DIR: z.string().optional(),
   /** The identity provider that people log in at (OpenID Connect). */
   ORRERY_OIDC_ISSUER: envUrl('https:', 'http:').optional(),
   /** Name of the console there; together with the issuer. */
@@ -37,6 +40,8 @@ export interface ConsoleConfig {
   readonly hosts: readonly string[];
   /** Where browsers reach the console, when that is known: with a scheme, and with a port where it is not the usual one. */
   readonly origin: string | undefined;
+  /** Where the files of the web application lie. */
+  readonly appFolder: string;
   readonly oidc: OidcConfig | undefined;
 }
 
@@ -51,6 +56,7 @@ export function readConsoleConfig(environment: Environment): ConsoleConfig {
     adminTokenFile: env.ORRERY_CONSOLE_TOKEN_FILE,
     hosts: [...hosts, url?.hostname ?? ''].filter((host) => host !== ''),
     origin: url?.origin,
+    appFolder: env.ORRERY_CONSOLE_WEB_DIR ?? appFolder(),
     oidc: oidcOf(env, url),
   };
 }

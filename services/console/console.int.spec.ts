@@ -76,7 +76,11 @@ beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'orrery-console-'));
   const seedFile = join(directory, 'console.seed');
   await writeFile(seedFile, createUser().getSeed(), { mode: 0o600 });
-  const env = { ORRERY_NATS_SEED_FILE: seedFile, ORRERY_CONSOLE_HOSTS: 'console.example' };
+  const env = {
+    ORRERY_CONSOLE_WEB_DIR: join(directory, 'none'),
+    ORRERY_NATS_SEED_FILE: seedFile,
+    ORRERY_CONSOLE_HOSTS: 'console.example',
+  };
   started = await startConsole(TOKEN, { ORRERY_NATS_URL: server.url, ...env });
   ({ port } = started);
   await serveQueries(
@@ -191,11 +195,9 @@ describe('who may come in', () => {
     '/v1/runs',
     '/v1/runs/x',
     '/v1/nothing',
-    '/',
     '/v1/runs/x/events',
     '/v1/runs/x/output',
     '/healthz/x',
-    '//healthz',
     '/V1/runs',
   ];
   it.each(paths)('needs the token for %s', async (path) => {
@@ -204,6 +206,14 @@ describe('who may come in', () => {
       expect(reply.status).toBe(401);
       expect(json(reply)).toMatchObject({ error: { code: 'UNAUTHORIZED', issues: [] } });
       expect(reply.headers['www-authenticate']).toContain('Bearer');
+    }
+  });
+
+  it('gives the pages of the web application to anybody, and by its own names only', async () => {
+    for (const path of ['/', '/runs/x', '//healthz']) {
+      expect((await call(path, { headers: { authorization: '' } })).status).toBe(503);
+      expect((await call(path, { headers: { authorization: '', host: 'evil.example' } })).status).toBe(403);
+      expect((await call(path, { headers: { authorization: '' }, method: 'POST' })).status).toBe(401);
     }
   });
 

@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import { readSecret } from '#libs/keys';
 import { CLOCK, LOGGER, NATS, part, PlatformModule, SERVICE_CONFIG, token } from '#libs/platform';
 import { AccessController, AccessDesk, AccessGuard, AccessList, peerOf } from './access/index.js';
+import { AppFiles } from './app/index.js';
 import { Logins, Sessions, TokenUses } from './callers/index.js';
 import { loadConsoleConfig, type ConsoleConfig } from './console.config.js';
 import { LoginController, MeController, OidcProvider, Providers } from './login/index.js';
@@ -72,6 +73,7 @@ const SEED = token<{ readonly seed: string | undefined }>('SEED');
       { nc: NATS, clock: CLOCK, logger: LOGGER, config: CONSOLE_CONFIG },
       ({ config: { adminTokenFile }, ...parts }) => new Logins({ ...parts, adminTokenFile }),
     ),
+    part(AppFiles, [CONSOLE_CONFIG], ({ appFolder }) => new AppFiles(appFolder)),
     part(AccessDesk, { nc: NATS, clock: CLOCK, logger: LOGGER }, (parts) => new AccessDesk(parts)),
     part(
       AccessList,
@@ -91,7 +93,7 @@ const SEED = token<{ readonly seed: string | undefined }>('SEED');
     ),
     part(
       Door,
-      { logins: Logins, sessions: Sessions, uses: TokenUses, desk: AccessDesk, config: CONSOLE_CONFIG },
+      { logins: Logins, sessions: Sessions, uses: TokenUses, desk: AccessDesk, app: AppFiles, config: CONSOLE_CONFIG },
       ({ config: { hosts, origin }, uses, desk, ...parts }) =>
         new Door({
           ...parts,

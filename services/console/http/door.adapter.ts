@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { INestApplication } from '@nestjs/common';
 import { bearerToken, tokenHash } from '#libs/keys';
 import { LIMITS } from '#proto';
+import { isAppPath, type AppFiles } from '../app/index.js';
 import {
   csrfTokenOf,
   isSessionId,
@@ -12,7 +13,7 @@ import {
 } from '../callers/index.js';
 import { ConsoleAdmission, type CalledRequest, type HttpMiddleware } from './admission.adapter.js';
 import { cookieName, cookieOf, type CookieSpec } from './cookies.js';
-import { isProbe, judge } from './gate.js';
+import { isProbe, judge, type GateVerdict } from './gate.js';
 import { RefusedError } from './refusal.js';
 import { isRead, isSameOrigin } from './same-origin.js';
 import { refuseUnread } from './send.js';
@@ -39,6 +40,8 @@ const NO_CSRF = `A change with a cookie needs the header ${CSRF_HEADER} with the
 export interface DoorParts {
   readonly logins: Pick<Logins, 'ofToken' | 'ofLogin'>;
   readonly sessions: Pick<Sessions, 'find'>;
+  /** The web application, which is for anybody. */
+  readonly app: Pick<AppFiles, 'serve'>;
   /** Told of every token that lets somebody in. */
   readonly used: (caller: ConsoleCaller) => void;
   /** Told of every token that does not. */
@@ -79,6 +82,11 @@ export class Door {
   /** The first thing that sees a request; what it refuses is not read any further. */
   readonly gate: HttpMiddleware = (request: CalledRequest, response, next) => {
     for (const [name, value] of Object.entries(HEADERS)) response.setHeader(name, value);
+    if (this.#isForApp(request)) {
+      const verdict = this.#judge(request);
+      if (verdict.kind === 'refuse') return refuseUnread(response, forbidden(verdict.message));
+      return void this.#parts.app.serve(request, response);
+    }
     // A token is known at once, so that who is refused has sent as little as can be; a session has to be looked up.
     if (request.headers.authorization !== undefined) this.#decide(request, response, this.#ofToken(request), next);
     else void this.#ofSession(request).then((found) => this.#decide(request, response, found, next));
@@ -96,6 +104,16 @@ export class Door {
     return isSameOrigin({ host, origin, site: headers['sec-fetch-site']?.toString() }, this.#parts.origin);
   }
 
+  #judge(request: IncomingMessage): GateVerdict {
+    const { host, origin } = request.headers;
+    return judge({ path: pathOf(request), host, origin }, this.#parts.hosts);
+  }
+
+  /** A page and its files: nobody has to be known for them, so nothing is looked up. */
+  #isForApp(request: IncomingMessage): boolean {
+    return (request.method === 'GET' || request.method === 'HEAD') && isAppPath(pathOf(request));
+  }
+
   #decide(request: CalledRequest, response: ServerResponse, found: Found, next: () => void): void {
     if (response.destroyed) return;
     const refused = this.#refusalOf(request, response, found);
@@ -104,11 +122,9 @@ export class Door {
   }
 
   #refusalOf(request: CalledRequest, response: ServerResponse, caller: Found): RefusedError | undefined {
-    const { host, origin } = request.headers;
-    const path = (request.url ?? '').split('?', 1)[0] ?? '';
-    const verdict = judge({ path, host, origin }, this.#parts.hosts);
+    const verdict = this.#judge(request);
     if (verdict.kind === 'refuse') return forbidden(verdict.message);
-    if (isProbe(path)) return undefined;
+    if (isProbe(pathOf(request))) return undefined;
     if (caller === 'unknown') {
       return new RefusedError({ code: 'TRY_AGAIN', message: 'Who you are cannot be found out now.' });
     }
@@ -176,6 +192,10 @@ export class Door {
 export function openDoor(app: INestApplication): void {
   const { admit, readBody } = app.get(ConsoleAdmission);
   app.use(app.get(Door).gate, admit, readBody);
+}
+
+function pathOf({ url = '' }: IncomingMessage): string {
+  return url.split('?', 1)[0] ?? '';
 }
 
 function forbidden(message: string): RefusedError {

@@ -164,7 +164,7 @@ export class LoginController {
     }
     const cookies = [response.getHeader('Set-Cookie') ?? [], setCookie(this.#door.cookie, id)].flat().map(String);
     response.setHeader('Set-Cookie', cookies);
-    redirect(response, '/login');
+    redirect(response, '/');
   }
 
   get #attemptCookie(): CookieSpec {

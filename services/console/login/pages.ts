@@ -46,6 +46,7 @@ export function sessionPage({ actor, roles, issuer, subject }: ConsoleCaller, cs
     'Logged in',
     `<p>You are <strong>${text(actor.id)}</strong> (${text(roles.join(', ') || 'no role')}), logged in as
 <code>${text(subject)}</code> at <code>${text(issuer)}</code>.</p>
+<p><a class="button" href="/">Open the console</a></p>
 <form method="post" action="/logout">
 <input type="hidden" name="csrf" value="${text(csrf)}">
 <button type="submit">Log out</button>
