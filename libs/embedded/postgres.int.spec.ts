@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
-import { freePort } from './ports.js';
+import { ownPort } from '#libs/testing';
 import { startPostgres, stopPostgresOn, type EmbeddedPostgresOptions } from './postgres.runner.js';
 import type { ServerHandle } from './server-process.js';
 
@@ -79,7 +79,7 @@ describe('startPostgres', () => {
 
   it('moves to the port asked for', async () => {
     const first = await start();
-    const port = await freePort();
+    const port = await ownPort();
     const second = await start({ port });
     expect(second).toMatchObject({ port, reattached: false });
     expect(await first.exited).toBe(0);

@@ -19,6 +19,8 @@ export interface Configuration {
   /** Devices that may go away. */
   readonly mayLeave: readonly DeviceId[];
   readonly limits: Limits;
+  /** What the default suites take of the limits, where exploring the whole world takes half a minute: `model-check.main.ts` explores it. */
+  readonly brief?: Partial<Limits>;
 }
 
 export interface Offer {

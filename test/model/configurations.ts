@@ -105,7 +105,14 @@ const ABOUT = 'run-1.a.1.1.0';
 
 export const CONFIGURATIONS: readonly Configuration[] = [
   { ...MODEL, name: 'chain, strict', plan: CHAIN, options: STRICT, menu: CHAIN_MENU },
-  { ...MODEL, name: 'chain, scoped', plan: CHAIN, options: SCOPED, menu: [...CHAIN_MENU, rewire('b-c', 'a->c')] },
+  {
+    ...MODEL,
+    name: 'chain, scoped',
+    plan: CHAIN,
+    options: SCOPED,
+    menu: [...CHAIN_MENU, rewire('b-c', 'a->c')],
+    brief: { edits: 1 },
+  },
   {
     ...MODEL,
     name: 'fork, strict, when needed',
@@ -333,5 +340,6 @@ export const CONFIGURATIONS: readonly Configuration[] = [
     menu: [addAfter('a')],
     verbs: [{ name: 'FORK', action: FORK }],
     limits: { edits: 1, disconnects: 1, crashes: 1 },
+    brief: { crashes: 0 },
   },
 ];

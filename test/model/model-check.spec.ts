@@ -21,7 +21,8 @@ const STATES_MIN = 400;
 
 describe.each(CONFIGURATIONS)('$name', (configuration) => {
   it('keeps every invariant in every order, and every execution of it ends', () => {
-    const exploration = explore(configuration);
+    const { limits, brief } = configuration;
+    const exploration = explore({ ...configuration, limits: { ...limits, ...brief } });
     found.push({ name: configuration.name, exploration });
     const { violation, states, ends } = exploration;
     expect(violation === null ? '' : [violation.name, violation.message, ...violation.trace].join('\n')).toBe('');
