@@ -1,9 +1,11 @@
+import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { QueryError, subjects } from '#proto';
 import { notAsked, ANYBODY, asksAsAnybody, startTestNats } from '#libs/testing';
 import type { TestNats } from '#libs/testing';
 import { connectBus } from '../connection/bus.client.js';
+import { ConnectionWatch } from '../connection/index.js';
 import { query, serveQueries } from './queries.adapter.js';
 import type { QueryHandlers, Served } from './queries.adapter.js';
 import { QueryRefusedError, QueryUnavailableError } from './refused.js';
@@ -116,6 +118,18 @@ describe('queries', () => {
     await nc.flush();
     await expect(query(nc, 'registry', 'devices', {})).rejects.toThrow('gave an answer that is not valid');
     wrong.unsubscribe();
+  });
+
+  it('are not kept back for a bus that is away, and are answered when it is back', async () => {
+    await server.kill9();
+    const broken = new AbortController();
+    const stopListening = ConnectionWatch.of(nc).onBreak(() => broken.abort());
+    if (ConnectionWatch.of(nc).isConnected && !broken.signal.aborted) await once(broken.signal, 'abort');
+    stopListening();
+    await expect(query(nc, 'logging', 'runs', {})).rejects.toThrow('The bus cannot be reached now.');
+    await server.restart();
+    await ConnectionWatch.of(nc).back(new AbortController().signal);
+    expect(await query(nc, 'logging', 'runs', {})).toEqual({ runs: [] });
   });
 
   it('can be discovered, and end', async () => {
