@@ -11,6 +11,7 @@ import {
 } from './constellation.js';
 import { DeviceId, LineId, RunId, TaskId } from './ids.js';
 import { LIMITS } from './limits.js';
+import { TaskFiles } from './task-files.js';
 
 /**
  * The vocabulary in which models and MCP hosts speak of a constellation (paper section 5.3, table 1). It is the one of the wire in
@@ -34,6 +35,9 @@ const taskFields = {
     .describe(
       'predecessors whose results the task is given, each as its id or with one field of its result; all of them when left out',
     ),
+  files: TaskFiles.describe(
+    'files, all below the workspace, a directory that the run has on each device: `out` are patterns of what the task leaves there (reports/*.csv; one ending in ? may match nothing), `in` are predecessors whose files lie there when it begins',
+  ),
   verify: Verification.describe('what must hold when the task says that it is done'),
   replaces: z
     .array(TaskId)
@@ -120,6 +124,7 @@ export const CONSTELLATION_TOOLS = {
         ...taskFields,
         command: taskFields.command.nullable(),
         inputs: taskFields.inputs.nullable(),
+        files: taskFields.files.nullable(),
         verify: taskFields.verify.nullable(),
         replaces: taskFields.replaces.nullable(),
         timeout_seconds: taskFields.timeout_seconds.nullable(),
@@ -198,6 +203,7 @@ export const ConstellationSnapshot = z.strictObject({
         .optional(),
       command: CommandCall.optional(),
       inputs: z.array(TaskInput).optional(),
+      files: TaskFiles.optional(),
       verify: Verification.optional(),
       review: z.boolean().optional(),
       deadline_seconds: z.number().optional(),

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { DeviceId, Json, LineId, TaskId } from './ids.js';
 import { LIMITS } from './limits.js';
+import { TaskFiles } from './task-files.js';
 
 /** One exact tool call on a device, made without a model. */
 export const CommandCall = z.strictObject({
@@ -121,6 +122,8 @@ export const TaskStar = z.strictObject({
   verify: Verification.optional(),
   /** Predecessors whose results an agent is given, in this order; all of them when absent. */
   inputs: z.array(TaskInput).max(100).optional(),
+  /** Files that it takes of predecessors, and that it leaves for others. */
+  files: TaskFiles.optional(),
   /** The planner must look at its result, also when the edit policy would not ask. */
   review: z.boolean().optional(),
   /** Tasks whose work it does in their place: when it delivers and they have not, they are recovered. */

@@ -14,6 +14,7 @@ import {
 } from './constellation.js';
 import { EditId, LineId, TaskId } from './ids.js';
 import { LIMITS } from './limits.js';
+import { TaskFiles } from './task-files.js';
 
 /** What is to change of a task; an absent field stays as it is, null removes what may be absent. */
 export const TaskChange = z
@@ -32,6 +33,7 @@ export const TaskChange = z
     review: z.boolean(),
     replaces: z.array(TaskId).min(1).max(100).nullable(),
     inputs: z.array(TaskInput).max(100).nullable(),
+    files: TaskFiles.nullable(),
   })
   .partial()
   .refine((change) => Object.keys(change).length > 0, 'at least one field of the task must change');

@@ -19,6 +19,7 @@ export * from './json.js';
 export * from './path.js';
 export * from './files.js';
 export * from './result.js';
+export * from './task-files.js';
 export * from './model.js';
 export * from './agent-replies.js';
 export * from './approvals.js';

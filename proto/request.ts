@@ -51,6 +51,10 @@ export const RunOptions = z.strictObject({
   approvals: z.int().min(1).max(LIMITS.approvalsMax).optional(),
   /** Who answers edit rounds: the planner of the system, or a program with PROPOSE, whom the planner leaves alone. */
   planner: z.enum(['service', 'external']).optional(),
+  /** Every command of the run begins in a directory of the run on its device; so it is anyway in a run with files. */
+  workspace: z.boolean().optional(),
+  /** What lies there stays on the devices when the run has ended. */
+  keepWorkspace: z.boolean().optional(),
   /** The evaluation agent judges the run when it has ended. */
   evaluate: z.boolean().optional(),
 });

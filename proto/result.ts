@@ -27,9 +27,10 @@ export const ResultFile = z.strictObject({
 });
 export type ResultFile = z.infer<typeof ResultFile>;
 
-/** `image-1.png: image/png, 12345 bytes, SHA-256 9f86…`, or what is wrong with it: words of a device. */
-export function fileText({ name, mediaType, artifact, problem }: ResultFile): string {
+/** `image-1.png: image/png, 12345 bytes, SHA-256 9f86…`, `logs/a.log: mode 644, …`, or what is wrong with it: words of a device. */
+export function fileText({ name, mediaType, artifact, problem, path, mode }: ResultFile): string {
   const where = artifact === undefined ? [] : [`${artifact.bytes} bytes`, `SHA-256 ${artifact.sha256}`];
+  if (path !== undefined) return `${path}: ${[`mode ${mode ?? 'unknown'}`, ...where].join(', ')}`;
   return `${name}: ${[mediaType, ...where, ...(problem === undefined ? [] : [problem])].join(', ')}`;
 }
 
@@ -45,8 +46,12 @@ export const TaskResult = z.strictObject({
   artifact: ArtifactRef.optional(),
   /** Strings of which nobody has the whole: the device could not send it, and has cut them. */
   incomplete: z.array(z.string()).optional(),
-  /** Files that came with it: of an agent's task those of its commands. */
+  /** Files that came with it: those that the task leaves for others, first; of an agent's task those of its commands. */
   files: ResultFiles.optional(),
+  /** Where the task leaves more than `files` can name: how many, and the list of all as JSON. */
+  fileList: z
+    .strictObject({ files: z.int().min(1).max(LIMITS.filesMax), bytes: z.int().min(0), artifact: ArtifactRef })
+    .optional(),
 });
 export type TaskResult = z.infer<typeof TaskResult>;
 

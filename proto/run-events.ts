@@ -37,6 +37,7 @@ import { ApprovalMode } from './policy.js';
 import { LockPolicy, RunOptions } from './request.js';
 import { TaskError, TaskResult } from './result.js';
 import { RunNote } from './run-note.js';
+import { AttemptFiles } from './task-files.js';
 import { SaidWords } from './words.js';
 
 const attempt = z.int().min(0);
@@ -254,6 +255,10 @@ const SCHEMAS = {
         field: FieldPath.optional(),
       }),
     ),
+    /** What it takes of the attempts that are named, and what it leaves for others. */
+    files: AttemptFiles.optional(),
+    /** Its commands begin in the workspace of the run. */
+    workspace: z.literal(true).optional(),
     priority: z.int(),
     startedAt: Instant,
     /** When the attempt is told to stop; also the instant after which nobody may start it any more. */

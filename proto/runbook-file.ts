@@ -32,6 +32,16 @@ const SelectorTemplate = z.strictObject({
   where: Text(LIMITS.conditionCharsMax).optional(),
 });
 
+/** Patterns and places before their placeholders have values, which are names or parts of names. */
+const FileInputTemplate = z.union(
+  [TaskId, z.strictObject({ from: TaskId, file: Text(400).optional(), to: Text(800).optional() })],
+  'files are taken of a task by its id, or by {"from": id, "file": a pattern, "to": a place}',
+);
+const TaskFilesTemplate = z.strictObject({
+  in: z.array(FileInputTemplate).min(1).max(LIMITS.filesMax).optional(),
+  out: z.array(Text(400)).min(1).max(LIMITS.filePatternsMax).optional(),
+});
+
 /** A task of the vocabulary of ToolTask, whose texts may hold placeholders. */
 export const RunbookTask = z
   .strictObject({
@@ -45,6 +55,7 @@ export const RunbookTask = z
     for_each: SelectorTemplate.optional(),
     command: CommandCall.optional(),
     inputs: z.array(TaskInput).max(100).optional(),
+    files: TaskFilesTemplate.optional(),
     verify: z
       .strictObject({ command: CommandCall.optional(), condition: Text(LIMITS.conditionCharsMax).optional() })
       .optional(),

@@ -190,6 +190,7 @@ function illegalStart(run: Run, task: TaskState, { data }: EventOf<'TASK_STARTED
   if (!isDeepStrictEqual(data.command, task.star.command)) return 'the command is not that of the task';
   if ((data.command === undefined) !== (data.agent !== undefined)) return 'it needs a command or an agent, one of both';
   if (!isDeepStrictEqual(data.verify, task.star.verify)) return 'the post-condition is not that of the task';
+  if (!isDeepStrictEqual(data.files?.out, task.star.files?.out)) return 'the files it leaves are not those of the task';
   // Once a command that reads what a model wrote was started like any other: such a start is believed.
   const reads = data.judge === true && readsModelText(run, task.star.id);
   if (!reads && (data.judge === true) !== mustJudge(run, task)) {
@@ -202,7 +203,7 @@ function illegalStart(run: Run, task: TaskState, { data }: EventOf<'TASK_STARTED
   if (run.phase === 'PAUSED') return 'the run is paused';
   if (run.ending !== null) return 'the run is about to end';
   if (task.notBefore !== null && data.startedAt < task.notBefore) return `it may not start before ${task.notBefore}`;
-  return unless(task, ['PENDING']) ?? held(run, task) ?? strangeInput(run, data.inputs);
+  return unless(task, ['PENDING']) ?? held(run, task) ?? strangeInput(run, [...data.inputs, ...(data.files?.in ?? [])]);
 }
 
 /** The lock: what an edit may still change is left as it is. */
@@ -212,8 +213,10 @@ function held(run: Run, { star }: TaskState): string | undefined {
   return `it is held by ${by}`;
 }
 
+type AttemptNamed = Pick<EventOf<'TASK_STARTED'>['data']['inputs'][number], 'taskId' | 'attempt' | 'runId'>;
+
 /** An input is the last attempt of its task, in the run that made it: this one, or one that this was forked from. */
-function strangeInput(run: Run, inputs: EventOf<'TASK_STARTED'>['data']['inputs']): string | undefined {
+function strangeInput(run: Run, inputs: readonly AttemptNamed[]): string | undefined {
   for (const { taskId, attempt, runId = null } of inputs) {
     const source = findTask(run, taskId);
     if (source === undefined) return `it takes the output of "${taskId}", which is no task of this run`;

@@ -13,6 +13,7 @@ import {
 import {
   findCycleThrough,
   checkCondition,
+  checkFiles,
   type Judge,
   checkSelector,
   checkVerification,
@@ -20,8 +21,10 @@ import {
   listOfIds,
   parseStdin,
   PatternCount,
+  sourceOf,
   STDIN_FORMS,
   takesOutputs,
+  targetOf,
   unknownField,
 } from '../plan/index.js';
 import { mayChangeLine, mayChangeTask } from './edit-locality.js';
@@ -155,6 +158,7 @@ class Batch {
       this.#refuse('I2_ACYCLIC', 'edits', `the lines would form a cycle: ${path}; a constellation must be acyclic`);
     }
     for (const index of staging.touchedTasks) this.#checkInputs(index);
+    this.#checkReaders();
     for (const [index, path] of this.#defined) {
       this.#checkConditions(index, path);
       this.#checkReplaced(index, path);
@@ -367,6 +371,7 @@ class Batch {
     const defined = this.#defined.get(index);
     const at = (field: string) => (defined === undefined ? 'edits' : `${defined}.${field}`);
     if (star.inputs !== undefined) this.#checkPredecessors(index, star.inputs, at('inputs'));
+    this.#checkFiles(index, at);
     const stdin = star.command?.arguments['stdin'];
     if (!takesOutputs(stdin)) return;
     const path = at('command.arguments.stdin');
@@ -374,6 +379,28 @@ class Batch {
     if (parsed.ok) this.#checkPredecessors(index, parsed.value.from, path);
     else if (parsed.at === '') this.#refuse('INVALID_INPUT', path, `the stdin of "${star.id}" is ${STDIN_FORMS}`);
     else this.#refuse('INVALID_INPUT', `${path}${parsed.at}`, parsed.message);
+  }
+
+  /** What takes files of a task that leaves others now. */
+  #checkReaders(): void {
+    const { graph, touchedTasks } = this.#staging;
+    for (const [index, path] of this.#defined) {
+      const readers = graph.linesFrom.at(index).map((line) => targetOf(graph, line));
+      for (const reader of new Set(readers)) {
+        const isOpen = !touchedTasks.has(reader) && this.#staging.task(reader).status === 'PENDING';
+        if (isOpen) this.#checkFiles(reader, () => `${path}.files`);
+      }
+    }
+  }
+
+  #checkFiles(index: number, at: (field: string) => string): void {
+    const { graph } = this.#staging;
+    const before = graph.linesInto.at(index).map((line) => {
+      const { star } = this.#staging.task(sourceOf(graph, line));
+      return [star.id, star] as const;
+    });
+    for (const { path, message } of checkFiles(this.#staging.task(index).star, new Map(before)))
+      this.#refuse('INVALID_INPUT', at(path), message);
   }
 
   #checkPredecessors(index: number, taken: readonly TaskInput[], path: string): void {

@@ -1,7 +1,17 @@
 import { wrongArguments } from './call-arguments.js';
 import { EXEC_CLI, isExecAliased } from './exec-alias.js';
 import { couldSatisfy, satisfies, unknownKeys } from './satisfies.js';
-import type { AgentProfile, DeviceId, Issue, SessionId, Target, TaskConstellation, TaskStar, ToolInfo } from '#proto';
+import {
+  HAS_WORKSPACES,
+  type AgentProfile,
+  type DeviceId,
+  type Issue,
+  type SessionId,
+  type Target,
+  type TaskConstellation,
+  type TaskStar,
+  type ToolInfo,
+} from '#proto';
 import { listOfIds } from '../plan/index.js';
 
 /** Whether a device that kept failing is given work: `open` gets none until an instant, `half-open` one task to try. */
@@ -161,6 +171,7 @@ export interface TargetIssue extends Issue {
 function unsatisfiable(task: TaskStar, fleet: FleetView): TargetIssue | undefined {
   const able = meant(task.target, fleet);
   if (able.length === 0) return { code: 'NO_DEVICE', path: 'target', message: whyNoTarget(task.target, fleet) };
+  if (!able.some((device) => device.session === null || movesFiles(device, task))) return noWorkspace(able);
   const { target } = task;
   const verify = { tool: task.verify?.command?.tool, path: 'verify.command.tool', target };
   if (task.command === undefined) {
@@ -176,6 +187,12 @@ function noAgent(able: readonly AgentProfile[], { agents }: FleetView): TargetIs
   const there = agents.size === 0 ? 'none is there' : `those that are there serve ${listOfIds([...agents].toSorted())}`;
   const message = `a task without a command needs a device agent with a model for ${wanted} and ${there}; give it a command`;
   return { code: 'NO_COMMAND', path: 'command', message };
+}
+
+function noWorkspace(able: readonly AgentProfile[]): TargetIssue {
+  const ids = listOfIds(able.map(({ deviceId }) => deviceId).toSorted());
+  const message = `no device that satisfies the target moves files (it has the capability "${HAS_WORKSPACES}"): ${ids} do not; a client of this version does`;
+  return { code: 'NO_DEVICE', path: 'files', message };
 }
 
 function missingTool(
@@ -215,7 +232,9 @@ export function isRevoked({ revoked }: AgentProfile): boolean {
 }
 
 /** Can do the work, and what is checked afterwards. */
-function serves(device: AgentProfile, { command, verify, target }: TaskStar, { agents }: FleetView): boolean {
+function serves(device: AgentProfile, task: TaskStar, { agents }: FleetView): boolean {
+  const { command, verify, target } = task;
+  if (!movesFiles(device, task)) return false;
   if (command === undefined ? !agents.has(device.agent) : !mayOffer(device, command.tool, target)) return false;
   return verify?.command === undefined || mayOffer(device, verify.command.tool, target);
 }
@@ -228,6 +247,11 @@ function mayOffer(device: AgentProfile, tool: string, target: Target): boolean {
   if (offers(device, tool)) return true;
   if (!('device' in target)) return false;
   return device.tools.length === 0 || (tool === EXEC_CLI && isExecAliased(device.tools));
+}
+
+/** Where files are named the device has to have a place for them; one that never connected has not said whether it does. */
+export function movesFiles({ capabilities }: AgentProfile, { files }: TaskStar): boolean {
+  return files === undefined || capabilities.includes(HAS_WORKSPACES);
 }
 
 export function offers(device: AgentProfile, tool: string): boolean {

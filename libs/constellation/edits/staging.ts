@@ -1,4 +1,13 @@
-import { inputTask, type LineId, StdinFrom, type Target, type TaskId, type TaskStar, type TaskStarLine } from '#proto';
+import {
+  filesTaken,
+  inputTask,
+  type LineId,
+  StdinFrom,
+  type Target,
+  type TaskId,
+  type TaskStar,
+  type TaskStarLine,
+} from '#proto';
 import { buildGraph, type Graph, LINE_KINDS, positionOf } from '../plan/index.js';
 import { PersistentArray, sameJson } from '../values/index.js';
 import {
@@ -285,18 +294,23 @@ export class Staging {
 function runsOtherwise(before: TaskStar, after: TaskStar): boolean {
   // That it may run twice is a word about the command, and lets it run again when nobody knows whether it did.
   const isRepeated = after.idempotent === true && before.idempotent !== true;
-  return isRepeated || !sameJson(before.command, after.command) || !sameJson(before.verify, after.verify);
+  // A script among its files is not the one that its author saw.
+  const isBrought = !sameJson(before.files, after.files);
+  return isRepeated || isBrought || !sameJson(before.command, after.command) || !sameJson(before.verify, after.verify);
 }
 
 /** Of an agent its words are what it does. */
 function doesOtherwise(before: TaskStar, after: TaskStar): boolean {
-  const does = ({ name, description, tips, inputs, target, command, verify }: TaskStar) =>
-    command === undefined ? { name, description, tips, inputs, target, verify } : { target, command, verify };
+  const does = ({ name, description, tips, inputs, target, command, verify, files }: TaskStar) =>
+    command === undefined
+      ? { name, description, tips, inputs, target, verify, files }
+      : { target, command, verify, files };
   return !sameJson(does(before), does(after));
 }
 
 /** An agent reads, too, but what it makes of it is its own, and its commands are judged anyway. */
-function reads({ command }: TaskStar, from: TaskId): boolean {
+function reads({ command, files }: TaskStar, from: TaskId): boolean {
+  if (command !== undefined && files?.in?.some((input) => filesTaken(input).from === from) === true) return true;
   const stdin = StdinFrom.safeParse(command?.arguments['stdin']);
   return stdin.success && stdin.data.from.some((input) => inputTask(input) === from);
 }

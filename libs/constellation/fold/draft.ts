@@ -123,6 +123,7 @@ function place(
   member(draft.timed, index, deadlineAt !== null && (status === 'PENDING' || status === 'RUNNING'));
   member(draft.stranded, index, deviceWait !== null && status === 'PENDING');
   if ((star.priority ?? 0) !== 0) draft.prioritized = true;
+  if (star.files !== undefined) draft.namesFiles = true;
 }
 
 function member(set: Set<number>, index: number, belongs: boolean): void {

@@ -11,8 +11,10 @@ import {
   type TaskInput,
   type TaskStar,
 } from '#proto';
+import { listOfIds } from '../values/index.js';
 import { findCycle } from './acyclic.js';
 import { checkCondition } from './condition.js';
+import { checkFiles } from './files.js';
 import { graphOfConstellation } from './graph.js';
 import { checkWhere } from './where.js';
 
@@ -118,12 +120,15 @@ function* cycle(constellation: TaskConstellation): Generator<Issue> {
 /** A task may take the outputs of its direct predecessors only: those are there when it starts. */
 function* inputs({ tasks, lines }: TaskConstellation): Generator<Issue> {
   const stars = new Map(tasks.map((task) => [task.id, task]));
-  const predecessors = new Map<string, Map<string, TaskStar | undefined>>();
-  for (const { from, to } of lines)
-    predecessors.set(to, (predecessors.get(to) ?? new Map<string, TaskStar | undefined>()).set(from, stars.get(from)));
+  const predecessors = new Map<string, Map<string, TaskStar>>();
+  for (const { from, to } of lines) {
+    const star = stars.get(from);
+    if (star !== undefined) predecessors.set(to, (predecessors.get(to) ?? new Map<string, TaskStar>()).set(from, star));
+  }
   for (const [index, task] of tasks.entries()) {
-    const before = predecessors.get(task.id) ?? new Map<string, TaskStar | undefined>();
+    const before = predecessors.get(task.id) ?? new Map<string, TaskStar>();
     yield* strangers(task.id, task.inputs ?? [], before, `tasks[${index}].inputs`);
+    yield* checkFiles(task, before).map(({ path, message }) => ({ path: `tasks[${index}].${path}`, message }));
     const stdin = task.command?.arguments['stdin'];
     if (!takesOutputs(stdin)) continue;
     const path = `tasks[${index}].command.arguments.stdin`;
@@ -198,12 +203,4 @@ export function takesOutputs(stdin: Json | undefined): boolean {
   if (typeof stdin !== 'object' || Array.isArray(stdin)) return true;
   const [name, ...others] = Object.keys(stdin);
   return !(name === 'secret' && others.length === 0 && typeof stdin['secret'] === 'string');
-}
-
-const LISTED_MAX = 10;
-
-export function listOfIds(ids: readonly string[]): string {
-  if (ids.length === 0) return 'none';
-  const more = ids.length > LISTED_MAX ? ` and ${ids.length - LISTED_MAX} more` : '';
-  return ids.slice(0, LISTED_MAX).join(', ') + more;
 }

@@ -16,6 +16,7 @@ import {
   type FleetView,
   offers,
   missesText,
+  movesFiles,
   unsatisfied,
   type Unsatisfied,
   unsatisfiedText,
@@ -209,6 +210,7 @@ function whyNot(device: AgentProfile, task: TaskStar, fleet: FleetView, avoid: A
   if (session.sessionId === avoid.session) return 'was lost under this task and has not connected anew';
   const missed = unsatisfied(device, task.target);
   if (missed !== undefined) return missed;
+  if (!movesFiles(device, task)) return 'moves no files: its client is an older one';
   if (task.command === undefined && !fleet.agents.has(agent))
     return `has no agent now: nobody serves ${agent} with a model`;
   const tool = [task.command?.tool, task.verify?.command?.tool].find(

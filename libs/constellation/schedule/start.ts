@@ -5,8 +5,12 @@ import {
   type RunEvent,
   type RunEventData,
   inputField,
+  filesTaken,
+  HAS_WORKSPACES,
   inputTask,
+  type RunId,
   StdinFrom,
+  type TaskId,
   type TaskStar,
 } from '#proto';
 import type { Assignment } from '../edits/index.js';
@@ -38,6 +42,7 @@ export function start(run: Run, index: number, { device, budget }: Given, now: n
       ...(star.verify === undefined ? {} : { verify: star.verify }),
       ...(budget === undefined ? {} : { budget }),
       inputs: inputsOf(run, index),
+      ...filesOf(run, star, device),
       priority: star.priority ?? 0,
       startedAt: instantOf(now),
       timeoutAt: instantOf(now + timeoutMs),
@@ -64,16 +69,36 @@ function approvalOf(run: Run): Pick<RunEventData<'TASK_STARTED'>, 'approval'> {
  * and all of them without. Only of those of which it is known how they ended; skipped and cancelled ones have none.
  */
 function inputsOf(run: Run, index: number): RunEventData<'TASK_STARTED'>['inputs'] {
-  const { graph } = run;
   const sources = sourcesOf(run, index);
-  return sources.flatMap(({ position, field }) => {
-    const taskId = graph.taskIds.at(position);
-    const { status, attempt, error, ranIn } = run.tasks.at(position);
-    if ((status !== 'COMPLETED' && status !== 'FAILED') || attempt === 0 || error?.outcome === 'unknown') return [];
-    return [
-      { taskId, attempt, ...(ranIn === null ? {} : { runId: ranIn }), ...(field === undefined ? {} : { field }) },
-    ];
+  return sources.flatMap(({ position, field }) =>
+    madeBy(run, position).map((made) => ({ ...made, ...(field === undefined ? {} : { field }) })),
+  );
+}
+
+/** The attempt that a task came to its end with; none where it is not known how it ended. */
+function madeBy(
+  { graph, tasks }: Run,
+  position: number,
+): readonly { taskId: TaskId; attempt: number; runId?: RunId }[] {
+  const { status, attempt, error, ranIn } = tasks.at(position);
+  if ((status !== 'COMPLETED' && status !== 'FAILED') || attempt === 0 || error?.outcome === 'unknown') return [];
+  return [{ taskId: graph.taskIds.at(position), attempt, ...(ranIn === null ? {} : { runId: ranIn }) }];
+}
+
+/** The files it takes, named by the attempts that made them, what it leaves, and that it works in the workspace of the run. */
+function filesOf(
+  run: Run,
+  { files }: TaskStar,
+  { capabilities }: Given['device'],
+): Pick<RunEventData<'TASK_STARTED'>, 'files' | 'workspace'> {
+  if (files === undefined && !run.namesFiles && run.request?.options.workspace !== true) return {};
+  if (files === undefined) return capabilities.includes(HAS_WORKSPACES) ? { workspace: true } : {};
+  const taken = files.in?.flatMap((input) => {
+    const { from, ...rest } = filesTaken(input);
+    return madeBy(run, positionOf(run.graph.taskIndex, from)).map((made) => ({ ...made, ...rest }));
   });
+  const { out } = files;
+  return { files: { ...(taken && { in: taken }), ...(out && { out }) }, workspace: true };
 }
 
 interface Source {

@@ -74,6 +74,8 @@ export interface RunBasis {
   readonly graph: Graph;
   /** Some task has, or had, a priority other than 0. */
   readonly prioritized: boolean;
+  /** Some task names, or named, files: the run has a workspace on each of its devices. */
+  readonly namesFiles: boolean;
   /** Counts the changes of the constellation; 0 before the first plan. */
   readonly revision: number;
   /** Where edits that a model may have written can let tasks run; null: there is no bound. */
@@ -229,6 +231,7 @@ export function emptyRun(runId: RunId): Run {
     parent: null,
     graph: NO_GRAPH,
     prioritized: false,
+    namesFiles: false,
     revision: 0,
     scope: null,
     planSource: null,

@@ -163,8 +163,8 @@ export function pendingTask(star: TaskStar, at: number): TaskIn<'PENDING'> {
   };
 }
 
-export function needOf({ target, command, verify }: TaskStar): string {
-  return JSON.stringify([target, command?.tool, verify?.command?.tool]);
+export function needOf({ target, command, verify, files }: TaskStar): string {
+  return JSON.stringify([target, command?.tool, verify?.command?.tool, files !== undefined]);
 }
 
 export function deadlineOf({ deadlineMs }: TaskStar, at: number): Instant | null {

@@ -72,6 +72,16 @@ const taskFields = {
     fc.record({ command: call, condition: fc.string({ minLength: 1 }) }),
   ),
   inputs: fc.array(input, { maxLength: 3 }),
+  files: fc.record(
+    {
+      in: fc.array(fc.oneof(id, fc.record({ from: id, file: fc.constant('logs/*'), to: fc.constant('all/') })), {
+        minLength: 1,
+        maxLength: 2,
+      }),
+      out: fc.constantFrom(['a.csv'], ['**/*.log', 'b?']),
+    },
+    { requiredKeys: ['out'] },
+  ),
   review: fc.boolean(),
   replaces: fc.array(id, { minLength: 1, maxLength: 3 }),
 };
@@ -129,6 +139,8 @@ const optionFields = {
   judge: fc.constantFrom('models', 'all'),
   planner: fc.constantFrom('service', 'external'),
   evaluate: fc.boolean(),
+  workspace: fc.boolean(),
+  keepWorkspace: fc.boolean(),
 };
 const requests = fc
   .record({

@@ -7,5 +7,6 @@ export * from './cut-parts.js';
 export * from './id-index.js';
 export * from './intervals.js';
 export * from './json-bytes.js';
+export * from './list-of-ids.js';
 export * from './persistent-array.js';
 export { canonicalJson, sameJson } from '#proto';

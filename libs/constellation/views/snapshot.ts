@@ -49,7 +49,7 @@ function snapshotOfTask(
   recoveredBy: TaskId | undefined,
 ): ConstellationSnapshot['tasks'][number] {
   const { star, status, attempt, deviceId, result } = task;
-  const { id, name, description, tips, command, inputs, verify, review, deadlineMs, replaces } = star;
+  const { id, name, description, tips, command, inputs, files, verify, review, deadlineMs, replaces } = star;
   const error = whyNot(task);
   return {
     task_id: id,
@@ -59,6 +59,7 @@ function snapshotOfTask(
     ...toolTargetOf(star.target),
     ...(command === undefined ? {} : { command }),
     ...(inputs === undefined ? {} : { inputs }),
+    ...(files === undefined ? {} : { files }),
     ...(verify === undefined ? {} : { verify }),
     ...(review === undefined ? {} : { review }),
     ...(deadlineMs === undefined ? {} : { deadline_seconds: deadlineMs / 1_000 }),
