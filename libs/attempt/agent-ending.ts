@@ -8,14 +8,21 @@ import {
   type TaskError,
   type TaskResult,
 } from '#proto';
-import { lastFinished, NOTES_MAX, openCommands, type Book, type CommandRecord } from './book.js';
+import { answered, lastAnswered, NOTES_MAX, openCommands, type Book, type CommandRecord } from './book.js';
 import { commandOf } from './recorded-outcomes.js';
 import { errorOf, FAILURES } from './failures.js';
 import { usableNotes } from './step-events.js';
+import { leaving, type LeftFiles } from './task-files.js';
 
 /** How an attempt of several steps ends, by itself or by others. */
 export type AgentEnding =
-  | { readonly kind: 'completed'; readonly result: TaskResult; readonly notes?: readonly string[] }
+  | {
+      readonly kind: 'completed';
+      readonly result: TaskResult;
+      readonly notes?: readonly string[];
+      /** What it leaves for others. */
+      readonly left?: LeftFiles;
+    }
   | {
       readonly kind: 'failed';
       readonly code: string;
@@ -69,10 +76,10 @@ export function endOfSteps(book: Book, ending: AgentEnding): AttemptEvent[] {
   const notes = usableNotes(ending.notes ?? book.notes, NOTES_MAX);
   const rest = { used: book.used, ...(notes.length > 0 && { notes }) };
   if (ending.kind === 'completed') {
-    const result = withFiles(ending.result, book);
+    const result = leaving(withFiles(ending.result, book), ending.left);
     return [...unknown, { type: 'ATTEMPT_FINISHED', data: { status: 'completed', result, ...rest } }];
   }
-  const output = ending.output ?? lastFinished(book)?.finished?.result ?? null;
+  const output = ending.output ?? lastAnswered(book)?.finished?.result ?? null;
   const { code, message, outcome = 'failed', sent } = ending;
   const error = errorOf({ code, message, outcome, sent });
   const said: TaskError = output === null ? error : { ...error, output };
@@ -81,7 +88,7 @@ export function endOfSteps(book: Book, ending: AgentEnding): AttemptEvent[] {
 
 /** What an agent answers is a text: the files that its commands came back with are those of its task. The newest count. */
 function withFiles(result: TaskResult, { commands }: Book): TaskResult {
-  const all = [...commands.values()].flatMap(({ finished }) => finished?.result?.files ?? []);
+  const all = answered(commands).flatMap(({ finished }) => finished?.result?.files ?? []);
   const kept = new Map(all.flatMap((file) => (file.artifact === undefined ? [] : [[fileKey(file), file] as const])));
   const files = [...kept.values()].slice(-LIMITS.resultFilesMax);
   return files.length === 0 || result.files !== undefined ? result : { ...result, files };

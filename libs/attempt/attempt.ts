@@ -37,9 +37,10 @@ export function isJudged(order: AttemptOrder): boolean {
   return isExact(order) && order.start.judge === true;
 }
 
-/** An exact command that nobody judges, without a post-condition: one request, and one commit at its end. */
+/** An exact command that nobody judges, without a post-condition and files: one request, and one commit at its end. */
 export function isExactAlone(order: AttemptOrder): order is ExactOrder {
-  return isExact(order) && !isJudged(order) && order.start.verify === undefined;
+  const { verify, files } = order.start;
+  return isExact(order) && !isJudged(order) && verify === undefined && files === undefined;
 }
 
 export interface Stop {

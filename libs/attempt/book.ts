@@ -1,4 +1,5 @@
 import {
+  isWorkspaceTool,
   placeOfCommand,
   NO_USAGE,
   type ArtifactRef,
@@ -110,7 +111,8 @@ function recordFact(before: Draft, event: AttemptEvent): Draft {
       return withCommand(book, decision.approvalId, ({ decided }) => ({ decided: decided ?? decision }));
     }
     case 'COMMAND_ISSUED': {
-      const used = { ...book.used, commands: book.used.commands + 1 };
+      const counts = isWorkspaceTool(event.data.command.tool) ? 0 : 1;
+      const used = { ...book.used, commands: book.used.commands + counts };
       return withCommand({ ...book, used }, event.data.commandId, () => ({ issued: event.data }));
     }
     case 'COMMAND_FINISHED':
@@ -128,6 +130,14 @@ function recordFact(before: Draft, event: AttemptEvent): Draft {
 export function lastFinished(book: Book): CommandRecord | undefined {
   return [...book.commands.values()].findLast(({ finished }) => finished !== null);
 }
+
+/** The same of the work itself: what moves its files answers nothing that it came to. */
+export const lastAnswered = ({ commands }: Book): CommandRecord | undefined =>
+  answered(commands).findLast(({ finished }) => finished !== null);
+
+/** Commands of the work, without those that move its files. */
+export const answered = (commands: Book['commands']): CommandRecord[] =>
+  [...commands.values()].filter(({ issued }) => issued === null || !isWorkspaceTool(issued.command.tool));
 
 /** Commands that may be running, or have run, without anybody having said so. */
 export function openCommands(book: Book): CommandRecord[] {

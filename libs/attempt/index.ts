@@ -31,6 +31,7 @@ export {
 export type { Diverged, NextMove } from './recorded-outcomes.js';
 export { errorOf } from './failures.js';
 export * from './shape-result.js';
+export * from './task-files.js';
 export { askedForApproval, askedQuestion, commandJudged, questionOf, stepFailed, stepPlanned } from './step-events.js';
 export type { AskOrigin } from './step-events.js';
 export * from './verdict.js';

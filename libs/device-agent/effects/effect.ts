@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { CommandCall, DeviceId, Json, Note, Prompt, TaskId, ToolInfo } from '#proto';
+import type { CommandCall, DeviceId, FilePattern, Json, Note, Prompt, TaskId, ToolInfo, WorkspaceFile } from '#proto';
 import type { AgentReply, ModelFailed, ModelReplied, PersonAnswered, ToolCalled } from '#libs/attempt';
 
 export type { AgentReply, ModelFailed, ModelReplied, PersonAnswered, ToolCalled } from '#libs/attempt';
@@ -91,6 +91,10 @@ export interface AgentTask {
   readonly description: string;
   readonly tips: readonly string[];
   readonly inputs: readonly AgentInput[];
+  /** The directory of the run on the device, where there is one: what lies there of others for the task, and patterns of what it has to leave. */
+  readonly workspace?:
+    | { readonly brought: readonly Pick<WorkspaceFile, 'path' | 'bytes'>[]; readonly leaves: readonly FilePattern[] }
+    | undefined;
   readonly blackboard: readonly { readonly taskId: TaskId; readonly deviceId: DeviceId; readonly note: Note }[];
   readonly device: {
     readonly deviceId: DeviceId;

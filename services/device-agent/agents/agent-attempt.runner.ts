@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { commandIdOf, type Verification } from '#proto';
+import { commandIdOf, type Verification, type WorkspaceFile } from '#proto';
 import type { Loaded } from '#libs/event-log';
 import type { AgentEnd, AgentKind, AgentProgram, AgentTask, EffectOutcome, ToolCalled } from '#libs/device-agent';
 import {
@@ -21,6 +21,7 @@ import {
 import { type AttemptCommits, AttemptSession, Halt, type Carried, type LiveAttempt } from '../live/index.js';
 import { Effects, type EffectParts } from './effects.runner.js';
 import { GivenDevices } from './given-device.adapter.js';
+import { FileMoves } from './file-moves.runner.js';
 import { resultOf, readAgentInputs } from '../inputs/index.js';
 import { type Conditions, postcondition, verifiedEnding } from './verification.js';
 
@@ -71,9 +72,10 @@ export class AgentAttemptRunner {
     const effects = new Effects(this.#parts, session);
     return this.#toEnd(session, effects, async () => {
       session.check();
-      const program = await this.#begun(session, kind);
+      const files = this.#filesOf(session, effects);
+      const program = await this.#begun(session, kind, await files.bring());
       const ending = await this.#follow(program, effects);
-      return this.#verified(session, effects, ending, 'verify');
+      return files.collect(await this.#verified(session, effects, ending, 'verify'));
     });
   }
 
@@ -87,8 +89,10 @@ export class AgentAttemptRunner {
   carryOutVerified(session: AttemptSession, exact: ExactEnd): Promise<Carried> {
     const effects = new Effects(this.#parts, session);
     return this.#toEnd(session, effects, async () => {
+      const files = this.#filesOf(session, effects);
+      await files.bring();
       const ending = await this.#exactEnding(session, effects, exact);
-      return this.#verified(session, effects, ending, 'requester');
+      return files.collect(await this.#verified(session, effects, ending, 'requester'));
     });
   }
 
@@ -97,14 +101,20 @@ export class AgentAttemptRunner {
     const effects = new Effects(this.#parts, session);
     return this.#toEnd(session, effects, async () => {
       session.check();
+      const files = this.#filesOf(session, effects);
+      await files.bring();
       const { taskId, command } = start;
       const thought = `it is the command of task ${taskId}, which is judged before it runs`;
       const asker = { agent: 'planner', thought, plan: [] };
       const { ended } = await effects.commands.carryOut({ step: 0, index: 0, command, origin: 'plan', asker });
       if (ended.kind === 'refused' && ended.by !== 'device') return refusedEnding(ended);
       const ending = await this.#exactEnding(session, effects);
-      return this.#verified(session, effects, ending, 'verify');
+      return files.collect(await this.#verified(session, effects, ending, 'verify'));
     });
+  }
+
+  #filesOf(session: AttemptSession, { commands }: Effects): FileMoves {
+    return new FileMoves(this.#parts, session, commands);
   }
 
   async #toEnd(session: AttemptSession, effects: Effects, work: () => Promise<AgentEnding>): Promise<Carried> {
@@ -173,9 +183,9 @@ export class AgentAttemptRunner {
   }
 
   /** The program is told what it was told when the attempt began, so that it goes the same way again. */
-  async #begun(session: AttemptSession, kind: AgentKind): Promise<AgentProgram> {
+  async #begun(session: AttemptSession, kind: AgentKind, brought: readonly WorkspaceFile[]): Promise<AgentProgram> {
     const { order } = session.live;
-    const { agent, taskId, deviceId } = order.start;
+    const { agent, taskId, deviceId, files, workspace } = order.start;
     if (agent === undefined) throw new Error(`attempt of ${taskId} is not for an agent`);
     const { name, description, tips, blackboard } = agent;
     const { kind: wanted, device, ref } = await this.#given.of(session.book, this.#parts.profile(deviceId), deviceId);
@@ -183,7 +193,8 @@ export class AgentAttemptRunner {
     const inputs = await readAgentInputs(order, this.#parts);
     // A limit that was lowered meanwhile ends the attempt after the steps that it has, not before them.
     const stepsMax = Math.max(this.#parts.stepsMax, ...session.book.steps.keys());
-    const task = { taskId, name, description, tips, inputs, blackboard, device, stepsMax };
+    const given = workspace && { workspace: { brought, leaves: files?.out ?? [] } };
+    const task = { taskId, name, description, tips, inputs, ...given, blackboard, device, stepsMax };
     return started(this.#parts.kinds.get(wanted) ?? kind, task);
   }
 
@@ -247,7 +258,7 @@ export class AgentAttemptRunner {
     if ((session.book.commands.get(id)?.finished ?? null) === null) {
       session.record(...events.filter(({ type }) => type === 'COMMAND_FINISHED'));
       if (ending.kind === 'outcome') effects.commands.tellLater(id);
-      if (order.start.verify?.command !== undefined) {
+      if (order.start.verify?.command !== undefined || order.start.files !== undefined) {
         await session.flush();
         effects.commands.tellStored();
       }

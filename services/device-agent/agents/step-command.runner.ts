@@ -2,6 +2,7 @@ import {
   COMMAND_REFUSALS,
   commandIdOf,
   DEFAULTS,
+  isWorkspaceTool,
   type AgentProfile,
   type CommandCall,
   type CommandId,
@@ -172,7 +173,7 @@ export class StepCommands {
   async #issue({ step, index, command }: StepCall, commandId: CommandId): Promise<void> {
     const session = this.#session;
     const { start } = session.live.order;
-    const exhausted = mayRunCommand(start.budget ?? {}, session.book.used);
+    const exhausted = isWorkspaceTool(command.tool) ? null : mayRunCommand(start.budget ?? {}, session.book.used);
     if (exhausted !== null) throw new Ends({ kind: 'failed', ...exhausted });
     const record = session.book.commands.get(commandId);
     const approvalId = record?.decided?.approvalId;
@@ -279,6 +280,7 @@ export class StepCommands {
       command,
       ...(last !== undefined && { judged: { ...judgedOf(last), ...(approvalId !== undefined && { approvalId }) } }),
       ...(wall !== undefined && { wall }),
+      ...(start.workspace && { workspace: start.workspace }),
       priority: start.priority,
       notAfter,
     };

@@ -17,10 +17,10 @@ export class AgentWorld {
   readonly run: TestRun;
   readonly commit: RunCommit;
 
-  constructor(script: readonly Scripted[] | Script, task: Partial<TaskLike> = {}) {
+  constructor(script: readonly Scripted[] | Script, task: Partial<TaskLike> = {}, others: readonly TaskLike[] = []) {
     this.model = new ScriptedChatModel(script, { now: () => NOW, tokens: { prompt: 100, completion: 10 } });
     const like: TaskLike = { id: 'a', agent: true, ...task };
-    this.run = new TestRun([like]);
+    this.run = new TestRun([like, ...others]);
     this.commit = this.run.start(like);
     this.device.respond = ({ command }) => {
       const { command: line } = command.arguments;
