@@ -34,6 +34,8 @@ const KNOWLEDGE_TOKENS = 4_000;
 const PLAN_TOKENS = 2_000;
 /** For each text of an observation. */
 const OBSERVATION_TOKENS = 8_000;
+/** Files of others that are named one by one. */
+const FILES_SHOWN_MAX = 50;
 
 /**
  * Makes the prompts of one kind of agent out of a template, by mode: a system message (instructions, format of the reply,
@@ -107,6 +109,7 @@ export abstract class BasePrompter {
       device: fence.around('device', devicePrompt(view)),
       administrator: administratorPrompt(view, this.options.countTokens),
       inputs: this.inputsPrompt(view, fence),
+      workspace: this.workspacePrompt(view, fence),
       knowledge: this.knowledgePrompt(view, fence),
       blackboard: this.blackboardPrompt(view, fence),
       history,
@@ -160,6 +163,25 @@ export abstract class BasePrompter {
       return [...ending, ...(texts.length === 0 ? ['[No output]'] : texts)].join('\n');
     });
     return retrievedDocumentsPrompt('', 'Input', shown).trim();
+  }
+
+  /** Where the files of the run lie, which others have left for the task, and which it has to leave. */
+  protected workspacePrompt({ task: { workspace } }: PromptView, fence: Fence): string {
+    if (workspace === undefined) return '';
+    const { brought, leaves } = workspace;
+    const lines = brought.slice(0, FILES_SHOWN_MAX).map(({ path, bytes }) => `${path}: ${bytes} bytes`);
+    const more = brought.length - lines.length;
+    const there = ['These lie there for you, from the tasks before this one:', fence.around('files', lines.join('\n'))];
+    const expected = [
+      'The task is done when there is a file for each of these, a path or a pattern; for one that ends in ? there may be none:',
+      fence.around('files to leave', leaves.join('\n')),
+    ];
+    return [
+      'Commands begin in a directory that the run has on this device, also named by $ORRERY_WORKSPACE. Name its files by relative paths, such as ./report.csv.',
+      ...(lines.length > 0 ? there : []),
+      ...(more > 0 ? [`[${more} more files are left out here]`] : []),
+      ...(leaves.length > 0 ? expected : []),
+    ].join('\n');
   }
 
   /** One text of a result: whole, or its beginning and its end, with how long it is and the call that reads on. */

@@ -190,6 +190,7 @@ function everywhere(text: string): PromptView {
       description: `${text}z`,
       tips: [`${text}z`],
       inputs: [{ taskId: 'before', value: `${text}z` }],
+      workspace: { brought: [{ path: `${text}z`, bytes: 1 }], leaves: [`${text}z`] },
       device: { ...task.device, hostname: text, os: text, arch: text, tools: [] },
     },
     tools: [tool],

@@ -130,6 +130,8 @@ function definition({ star }: TaskState, { descriptionChars }: Bounds): Readonly
     tips,
     tips_not_shown: star.tips.length - tips.length || undefined,
     inputs: star.inputs?.slice(0, 20) as Json[] | undefined,
+    leaves_and_takes_files:
+      star.files === undefined ? undefined : clipped(JSON.stringify(star.files), descriptionChars),
     verify: star.verify === undefined ? undefined : clipped(JSON.stringify(star.verify), descriptionChars),
     review: star.review === true,
     idempotent: star.idempotent === true,
@@ -207,9 +209,10 @@ function resultFields(result: TaskResult | null, chars: number): Readonly<Record
 const FILES_SHOWN_MAX = 5;
 
 /** Files that came with it: no reader of a plan sees what is in them. */
-function fileFields({ files = [] }: TaskResult): Readonly<Record<string, Json>> {
+function fileFields({ files = [], fileList }: TaskResult): Readonly<Record<string, Json>> {
   if (files.length === 0) return {};
-  const more = files.length > FILES_SHOWN_MAX ? [`and ${files.length - FILES_SHOWN_MAX} more`] : [];
+  const count = Math.max(files.length, fileList?.files ?? 0);
+  const more = count > FILES_SHOWN_MAX ? [`and ${count - FILES_SHOWN_MAX} more`] : [];
   return {
     files: [...files.slice(0, FILES_SHOWN_MAX).map((file) => clipped(fileText(file), FILE_CHARS_MAX)), ...more],
   };

@@ -1,13 +1,15 @@
 import {
   isObject,
+  pathOf,
   type DeviceId,
+  type Issue,
   type Json,
   type RunbookDependency,
   type RunbookFile,
   type RunbookTask,
   type TaskInput,
 } from '#proto';
-import { mapTexts, placeOf } from './places.js';
+import { mapTexts, placeOf, textsIn } from './places.js';
 import { onlyPlaceholder, piecesOf, rendered, typedValue, type Values } from './placeholders.js';
 
 /** A plan in the words of tools before it is checked, and which item of the file each of its items was made of. */
@@ -73,12 +75,13 @@ interface TaskParts {
 function taskOf(template: RunbookTask, { id, device, values, made }: TaskParts): Json {
   const own: Values = device === null ? values : new Map([...values, ['device.id', device]]);
   const idsOf = (named: readonly string[]): string[] => named.flatMap((one) => idsFor(made.get(one), one, device));
-  const { for_each: _, inputs, replaces, ...fields } = template;
+  const { for_each: _, inputs, files, replaces, ...fields } = template;
   const task = {
     ...objectOf(fields, own),
     task_id: id,
     ...(device === null ? {} : { target_device_id: device }),
     ...(inputs === undefined ? {} : { inputs: inputsOf(inputs, idsOf) }),
+    ...(files === undefined ? {} : { files: filesFor(files, own, idsOf) }),
     ...(replaces === undefined ? {} : { replaces: idsOf(replaces) }),
   };
   return withStdin(task, idsOf);
@@ -92,6 +95,37 @@ function idsFor(made: Made | undefined, named: string, device: DeviceId | null):
 }
 
 type IdsOf = (named: readonly string[]) => string[];
+
+/** The same files of each task that was made of the named one, at the same place. */
+function filesFor(template: NonNullable<RunbookTask['files']>, values: Values, idsOf: IdsOf): Json {
+  const { files } = objectOf({ files: template }, values);
+  if (!isObject(files) || !Array.isArray(files['in'])) return files ?? {};
+  const taken = files['in'].flatMap((input): Json[] => {
+    if (typeof input === 'string') return idsOf([input]);
+    return isObject(input) ? idsOf([String(input['from'])]).map((from) => ({ ...input, from })) : [input];
+  });
+  return { ...files, in: taken };
+}
+
+/** Steers which files are meant, or where they lie: a value is a name, or a part of one. */
+const STEERS_FILES = /[/*?]/u;
+
+/** Values that would be more than a name in the files of a task, with their places in it. */
+export function steeringValues({ files }: RunbookTask, values: Values): Issue[] {
+  return [...textsIn(files ?? {}, ['files'])].flatMap(({ path, text }) => {
+    const parsed = piecesOf(text);
+    const placeholders = parsed.ok ? parsed.pieces.filter((piece) => piece.kind === 'placeholder') : [];
+    return placeholders.flatMap(({ name }): Issue[] => {
+      const value = values.get(name);
+      if (typeof value !== 'string' || !STEERS_FILES.test(value)) return [];
+      const shown = JSON.stringify(value.slice(0, SHOWN_CHARS_MAX));
+      const message = `{{ ${name} }} is ${shown} here, and stands in the name of a file: it has no "/", "*" or "?"`;
+      return [{ path: pathOf(path), message }];
+    });
+  });
+}
+
+const SHOWN_CHARS_MAX = 100;
 
 /** The same field of each task that was made of the named one. */
 function inputsOf(named: readonly TaskInput[], idsOf: IdsOf): Json[] {

@@ -211,3 +211,47 @@ describe('for_each', () => {
     ]);
   });
 });
+
+describe('files of a runbook', () => {
+  const able = { tags: ['eu'], capabilities: ['workspaces'] };
+  const view = fleet([device('web-1', able), device('web-2', able), device('old-1')]);
+  const collect = each('collect', { files: { out: ['errors-{{ device.id }}.log', 'logs/{{ p.day }}-*.log'] } });
+  const table = {
+    task_id: 'table',
+    name: 'table',
+    target_device_id: 'web-1',
+    command: { tool: 'EXEC_CLI', arguments: { command: 'true' } },
+    files: {
+      in: ['collect', { from: 'collect', file: 'logs/{{ p.day }}-*.log?', to: '{{ p.day }}/' }],
+      out: ['t.csv'],
+    },
+  };
+  const day = [{ name: 'day', description: 'which', required: true }];
+  const book = withTasks([collect, table], [line('collect', 'table')], day);
+
+  it('have values for names, and go from the task of each device', () => {
+    const { constellation, leftOut } = plan(book, { day: 'monday' }, view);
+    expect(constellation.tasks.map(({ files }) => files)).toEqual([
+      { out: ['errors-web-1.log', 'logs/monday-*.log'] },
+      { out: ['errors-web-2.log', 'logs/monday-*.log'] },
+      {
+        in: [
+          'collect-web-1',
+          'collect-web-2',
+          { from: 'collect-web-1', file: 'logs/monday-*.log?', to: 'monday/' },
+          { from: 'collect-web-2', file: 'logs/monday-*.log?', to: 'monday/' },
+        ],
+        out: ['t.csv'],
+      },
+    ]);
+    expect(leftOut).toEqual([{ deviceId: 'old-1', why: 'moves no files' }]);
+  });
+
+  it.each(['../../etc', 'a/b', '*', 'mon?', 'x{{ device.id }}'])(
+    'have no value that is more than a name: %s',
+    (value) => {
+      const [first = ''] = issues(book, { day: value }, view);
+      expect(first).toMatch(/^constellation\.tasks\[0\]\.files\.out\[1\]: /u);
+    },
+  );
+});

@@ -13,6 +13,7 @@ import {
 import {
   type AgentProfile,
   type DeviceId,
+  HAS_WORKSPACES,
   type Issue,
   type Json,
   LIMITS,
@@ -25,7 +26,7 @@ import {
   ToolConstellation,
 } from '#proto';
 import type { Runbook } from './runbook.js';
-import { expand, selectorOf } from './expand.js';
+import { expand, selectorOf, steeringValues } from './expand.js';
 import { checkParameters } from './parameters.js';
 import type { Values } from './placeholders.js';
 
@@ -91,6 +92,13 @@ export function runbookConstellation(
   values: Values,
   devicesOf: (index: number) => readonly DeviceId[],
 ): MadePlan {
+  const steering = file.constellation.tasks.flatMap((task, index) =>
+    steeringValues(task, values).map(({ path, message }) => ({
+      path: `constellation.tasks[${index}].${path}`,
+      message,
+    })),
+  );
+  if (steering.length > 0) return { ok: false, issues: steering };
   const { config, taskOrigins, dependencyOrigins } = expand(file, values, devicesOf);
   const refused = (issues: readonly Issue[]): MadePlan => {
     const placed = issues.map(({ path, message }) => ({
@@ -216,10 +224,14 @@ function isMeant(device: AgentProfile, selector: Selector): boolean {
 }
 
 /** Why a device would not take the task now; undefined when it would. */
-function whyNot({ status, held, session, tools }: AgentProfile, { command }: RunbookTask): string | undefined {
+function whyNot(
+  { status, held, session, tools, capabilities }: AgentProfile,
+  { command, files }: RunbookTask,
+): string | undefined {
   if (session === null) return 'never connected';
   if (status !== 'connected') return status;
   if (held !== null) return 'held';
+  if (files !== undefined && !capabilities.includes(HAS_WORKSPACES)) return 'moves no files';
   if (command === undefined || tools.some(({ name }) => name === command.tool)) return undefined;
   return `without ${command.tool}`;
 }
