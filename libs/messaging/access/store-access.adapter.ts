@@ -2,7 +2,7 @@ import { jetstream, JetStreamApiError } from '@nats-io/jetstream';
 import { errors, type NatsConnection } from '@nats-io/transport-node';
 import { ulid } from 'ulid';
 import type { AccessRecord } from '#proto';
-import { storeFaultOf, StoreWatch } from '../connection/index.js';
+import { ConnectionWatch, storeFaultOf, StoreWatch } from '../connection/index.js';
 
 const STORE_TIMEOUT_MS = 2_000;
 const TRIES_MAX = 2;
@@ -14,6 +14,7 @@ export class AccessNotStoredError extends Error {
 
 /** Resolves when the record is on the disk of the bus. Throws AccessNotStoredError with a sentence for who wanted to read. */
 export async function storeAccess(nc: NatsConnection, subject: string, about: Omit<AccessRecord, 'id'>): Promise<void> {
+  if (!(await ConnectionWatch.of(nc).isBackSoon())) throw notStored('the bus cannot be reached now');
   // Nobody can guess it: who did could have the server take the record for one that it has.
   const id = ulid();
   const record: AccessRecord = { id, ...about };
@@ -24,11 +25,13 @@ export async function storeAccess(nc: NatsConnection, subject: string, about: Om
       return;
     } catch (cause) {
       if (attempt < TRIES_MAX && !isFinal(cause)) continue;
-      throw new AccessNotStoredError(`It cannot be recorded who reads this, so it is not shown: ${reasonOf(cause)}.`, {
-        cause,
-      });
+      throw notStored(reasonOf(cause), cause);
     }
   }
+}
+
+function notStored(why: string, cause?: unknown): AccessNotStoredError {
+  return new AccessNotStoredError(`It cannot be recorded who reads this, so it is not shown: ${why}.`, { cause });
 }
 
 function isFinal(error: unknown): boolean {

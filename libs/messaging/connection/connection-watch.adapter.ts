@@ -2,6 +2,8 @@ import type { NatsConnection } from '@nats-io/transport-node';
 
 /** How long a request waits for a broken connection to come back before it is given up. */
 const RECONNECT_WAIT_MS = 4_000;
+/** A server that starts again is back before long; a person who waits longer than this is told that it is away. */
+const AWAY_WAIT_MS = 1_000;
 
 /** The connection is broken: what was sent may have arrived or not, and its answer will not come any more. */
 class DisconnectedError extends Error {
@@ -47,6 +49,12 @@ export class ConnectionWatch {
 
   /** Whether the connection stands, as far as anybody can tell here. */
   get isConnected(): boolean {
+    return this.#connected;
+  }
+
+  /** Whether it stands, or does again before a person has waited long; within the time at most. */
+  async isBackSoon(withinMs: number = AWAY_WAIT_MS): Promise<boolean> {
+    await this.back(AbortSignal.timeout(Math.min(withinMs, AWAY_WAIT_MS)));
     return this.#connected;
   }
 

@@ -12,8 +12,6 @@ import { signerOn, type CommandSigner } from './signing.js';
 
 const QUERY_TIMEOUT_MS = 5_000;
 const NOBODY_WAIT_MS = 300;
-/** A server that starts again is back before long; who waits longer than this is told that it is away. */
-const AWAY_WAIT_MS = 1_000;
 const SERVICE_VERSION = '1.0.0';
 const CODE_REFUSED = 400;
 const CODE_FAILED = 500;
@@ -155,7 +153,9 @@ export async function query<S extends QueryService, N extends QueryName<S>>(
   const isSigned = signer !== undefined && isSignedAction(`${service}.${name}` as QueryAction);
   const question = isSigned ? signed(subject, request as object, signer) : JSON.stringify(request);
   const put = ONCE.has(`${service}.${name}`) ? ask : askTwice;
-  await connected(nc, Math.min(AWAY_WAIT_MS, timeoutMs));
+  // The client keeps back what is sent while the bus is away, and lets who asks run into his whole timeout.
+  if (!(await ConnectionWatch.of(nc).isBackSoon(timeoutMs)))
+    throw new QueryUnavailableError('The bus cannot be reached now.', { kind: 'nobody' });
   let asked = await put(nc, subject, question, timeoutMs);
   // A server of the bus that reads its configuration anew finds nobody for a moment.
   if (asked.kind === 'nobody') {
@@ -178,13 +178,6 @@ export async function query<S extends QueryService, N extends QueryName<S>>(
     kind: 'invalid',
     cause: answered.error,
   });
-}
-
-/** The client keeps back what is sent while the bus is away, and lets who asks run into his whole timeout. */
-async function connected(nc: NatsConnection, timeoutMs: number): Promise<void> {
-  const watch = ConnectionWatch.of(nc);
-  await watch.back(AbortSignal.timeout(timeoutMs));
-  if (!watch.isConnected) throw new QueryUnavailableError('The bus cannot be reached now.', { kind: 'nobody' });
 }
 
 /** Asked twice, these would give two secrets or ask a model twice; all others change what they change once. */

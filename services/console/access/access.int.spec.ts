@@ -416,3 +416,24 @@ describe('what needs somebody, over HTTP', () => {
     expect(statuses).toEqual([400, 400, 400]);
   });
 });
+
+// Last: whoever is on the bus comes back to it by and by.
+describe('while nats-server is away', () => {
+  const reason = async (path: string): Promise<unknown> => {
+    const response = await get(path);
+    const { error } = (await response.json()) as { error: { code: string; message: string } };
+    return [response.status, error.code, error.message];
+  };
+
+  it('what is read is answered by its reason', async () => {
+    await bus.server.kill9();
+    const away = 'bus cannot be reached now.';
+    // What was sent before the console has seen the connection break waits for its answer in vain.
+    const answers = [await reason('/v1/runs'), await reason('/v1/runs')];
+    expect(answers.at(-1)).toEqual([503, 'TRY_AGAIN', `The ${away}`]);
+    const unread = `${RUN.slice(0, -1)}y`;
+    const why = `It cannot be recorded who reads this, so it is not shown: the ${away}`;
+    expect(await reason(`/v1/runs/${unread}/report.md`)).toEqual([503, 'TRY_AGAIN', why]);
+    await bus.server.restart();
+  });
+});
