@@ -75,7 +75,7 @@ export function mayHoldMatches(directory: string, glob: string): boolean {
 
 const matchesName = (name: string, part: string): boolean =>
   part === name ||
-  matchesList([...name], [...part], {
+  matchesList(Array.from(name), Array.from(part), {
     isRest: (char) => char === '*',
     matches: (char, wild) => wild === '?' || wild === char,
   });

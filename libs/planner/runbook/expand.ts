@@ -102,7 +102,8 @@ function filesFor(template: NonNullable<RunbookTask['files']>, values: Values, i
   if (!isObject(files) || !Array.isArray(files['in'])) return files ?? {};
   const taken = files['in'].flatMap((input): Json[] => {
     if (typeof input === 'string') return idsOf([input]);
-    return isObject(input) ? idsOf([String(input['from'])]).map((from) => ({ ...input, from })) : [input];
+    if (!isObject(input) || typeof input['from'] !== 'string') return [input];
+    return idsOf([input['from']]).map((from) => ({ ...input, from }));
   });
   return { ...files, in: taken };
 }

@@ -3,7 +3,6 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import {
   type AttemptFiles,
   type CommandOutcome,
-  type Json,
   type RunCommandRequest,
   WORKSPACE_IN,
   WORKSPACE_OUT,
@@ -29,7 +28,7 @@ const fileOf = (path: string, content = path): WorkspaceFile => ({
   mode: '640',
 });
 const doneWith = (files: readonly WorkspaceFile[]): CommandOutcome =>
-  outcomeOf('COMPLETED', { files: [...files], skipped: 0 } as unknown as Json);
+  outcomeOf('COMPLETED', { files: [...files], skipped: 0 });
 const failed = (code: string, message: string): CommandOutcome => ({
   ...outcomeOf('FAILED'),
   error: { code, message, outcome: 'failed' },
