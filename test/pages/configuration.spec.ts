@@ -9,13 +9,14 @@ import { readPage, rowsOf } from './page.js';
 const PAGE = 'docs/configuration.md';
 const ROOT = join(import.meta.dirname, '../..');
 
-/** Named in code, and nothing that a person sets: of tests, of examples in help, of processes that we start ourselves. */
+/** Named in code, and nothing that a person sets: of tests, of examples in help, of processes that we start ourselves, of the commands of a run. */
 const NOT_SETTINGS = [
   'OPENAI_URL',
   'ORRERY_ACTOR',
   'ORRERY_BUS_SECRETS_DIR',
   'ORRERY_COMMAND',
   'ORRERY_DATABASE_PASSWORD',
+  'ORRERY_WORKSPACE',
 ];
 
 it('is as the schemas are: after a change ORRERY_UPDATE_GOLDEN=1 ./orrery test unit -- test/pages', async () => {

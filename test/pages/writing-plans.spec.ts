@@ -126,6 +126,7 @@ const REST = {
   priority: 1,
   idempotent: true,
   inputs: ['a'],
+  files: { in: ['a'], out: ['b.csv'] },
   review: true,
   replaces: ['a'],
 };
