@@ -29,8 +29,10 @@ const after = z.int().min(0).optional();
 export const OutputCursor = z.strictObject({
   command: CommandId,
   stream: OutputChunk.shape.stream,
-  /** Bytes: the offset of the last piece and the bytes of its text, which were taken. */
+  /** Bytes of the stream before which everything is known, e.g. the offset of the last piece that was taken. */
   offset: z.int().min(0),
+  /** And so many characters (UTF-16) behind them, e.g. the length of its text; bytes that are no text have none of their own. */
+  chars: z.int().min(0).optional(),
 });
 export type OutputCursor = z.infer<typeof OutputCursor>;
 

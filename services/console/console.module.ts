@@ -22,6 +22,7 @@ import {
   RunsController,
   SearchController,
 } from './runs/index.js';
+import { LiveGateway, LiveLists, LiveSockets, LiveTopics } from './live/index.js';
 import { OpenApiController } from './openapi/index.js';
 import { OutputController, RecordedOutputs, RunEvents, RunOutput } from './streams/index.js';
 import { ConsoleAdmission, ADMISSION_LIMITS, Door, OpenAnswers, RefusalsFilter, RolesGuard } from './http/index.js';
@@ -103,6 +104,10 @@ const SEED = token<{ readonly seed: string | undefined }>('SEED');
           refused: (request) => desk.refused(peerOf(request)),
         }),
     ),
+    part(LiveSockets, [Door], (door) => new LiveSockets(door)),
+    part(LiveLists, { nc: NATS, clock: CLOCK, key: SEED }, ({ key, ...parts }) => new LiveLists({ ...parts, ...key })),
+    part(LiveTopics, { nc: NATS, lists: LiveLists }, (parts) => new LiveTopics(parts)),
+    LiveGateway,
     { provide: APP_GUARD, useFactory: () => new RolesGuard() },
     {
       provide: APP_GUARD,

@@ -27,8 +27,10 @@ export async function startConsole(token: string, env: Readonly<Record<string, s
   // Modules read the environment when they are made.
   const { ConsoleModule } = await import('./console.module.js');
   const { openDoor } = await import('./http/index.js');
+  const { openLive } = await import('./live/index.js');
   const app = await NestFactory.create(ConsoleModule, { logger: false, bodyParser: false });
   openDoor(app);
+  openLive(app);
   await app.listen(Number(env['ORRERY_CONSOLE_PORT'] ?? 0), '127.0.0.1');
   return {
     app,

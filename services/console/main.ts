@@ -3,10 +3,14 @@ import { runService } from '#libs/platform';
 import { loadConsoleConfig } from './console.config.js';
 import { ConsoleModule } from './console.module.js';
 import { openDoor } from './http/index.js';
+import { openLive } from './live/index.js';
 
 void runService({
   name: 'console',
   module: ConsoleModule,
   port: loadConsoleConfig().port,
-  configure: openDoor,
+  configure: (app) => {
+    openDoor(app);
+    openLive(app);
+  },
 });

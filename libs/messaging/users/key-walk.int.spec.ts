@@ -32,7 +32,7 @@ const READERS: Record<string, string[]> = {
   RUNS: ['orchestrator', 'aip-gateway', 'device-agent', 'logging', 'console', 'planner', 'cli', 'auditor'],
   ATTEMPTS: ['orchestrator', 'device-agent', 'logging', 'console', 'planner', 'cli', 'auditor'],
   OUTPUT: ['console', 'cli'],
-  PLANS: ['orchestrator', 'logging', 'planner', 'cli', 'auditor'],
+  PLANS: ['orchestrator', 'logging', 'console', 'planner', 'cli', 'auditor'],
   FLEET: ['registry', 'logging', 'cli', 'auditor'],
   ACTORS: ['registry', 'cli', 'auditor'],
   ATTENTION: ['logging', 'cli', 'auditor'],
@@ -43,7 +43,7 @@ const READERS: Record<string, string[]> = {
   KV_AGENT_PROFILES: ['orchestrator', 'registry', 'aip-gateway', 'device-agent', 'planner', 'cli'],
   KV_PRESENCE: ['registry', 'aip-gateway'],
   KV_ACTORS: ['orchestrator', 'registry', 'device-agent', 'logging', 'console', 'planner'],
-  KV_REVOKED_GRANTS: ['orchestrator', 'registry', 'device-agent', 'logging', 'planner'],
+  KV_REVOKED_GRANTS: ['orchestrator', 'registry', 'device-agent', 'logging', 'console', 'planner'],
   KV_VERB_ANSWERS: ['orchestrator'],
   KV_SESSIONS: ['console'],
   KV_MEMBERS: ['orchestrator', 'planner'],
@@ -55,7 +55,7 @@ const LISTENERS: Record<string, string[]> = {
   RUNS: ['aip-gateway', 'logging', 'console', 'cli', 'auditor'],
   ATTEMPTS: ['logging', 'console', 'cli', 'auditor'],
   OUTPUT: ['console', 'cli'],
-  PLANS: ['logging', 'cli', 'auditor'],
+  PLANS: ['logging', 'console', 'cli', 'auditor'],
   FLEET: ['registry', 'logging', 'cli', 'auditor'],
   ACTORS: ['registry', 'cli', 'auditor'],
   ATTENTION: ['logging', 'cli', 'auditor'],
@@ -64,7 +64,7 @@ const LISTENERS: Record<string, string[]> = {
   KV_AGENT_PROFILES: ['orchestrator', 'registry', 'aip-gateway', 'device-agent', 'planner', 'cli'],
   KV_PRESENCE: ['registry', 'aip-gateway'],
   KV_ACTORS: ['orchestrator', 'registry', 'device-agent', 'logging', 'console', 'planner'],
-  KV_REVOKED_GRANTS: ['orchestrator', 'registry', 'device-agent', 'logging', 'planner'],
+  KV_REVOKED_GRANTS: ['orchestrator', 'registry', 'device-agent', 'logging', 'console', 'planner'],
 };
 
 /** Who takes the messages of a durable, and acknowledges them. */

@@ -161,8 +161,8 @@ const SERVICE_USERS: readonly NatsUserSpec[] = [
       subjects.anyAccessAt('console'),
       ...readsArtifacts(),
     ],
-    reads: ['RUNS', 'ATTEMPTS', 'OUTPUT', 'FEED'],
-    buckets: ['ACTORS'],
+    reads: ['RUNS', 'ATTEMPTS', 'PLANS', 'OUTPUT', 'FEED'],
+    buckets: ['ACTORS', 'REVOKED_GRANTS'],
     // It says in whose name it sends something, and decides nothing itself.
     actor: { kind: 'system', id: 'console' },
     mayVouch: true,

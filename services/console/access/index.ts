@@ -2,4 +2,4 @@
 export { AccessController } from './access.controller.js';
 export { AccessList } from './access-list.client.js';
 export { AccessGuard } from './access.guard.js';
-export { AccessDesk, peerOf } from './access-desk.adapter.js';
+export { AccessDesk, peerOf, type AccessReading } from './access-desk.adapter.js';

@@ -35,6 +35,7 @@ const HEADERS = {
 } as const;
 
 const NO_LOGIN = 'Send a token as "Authorization: Bearer <token>", or log in at /login.';
+const NOT_OURS = 'A socket with a cookie is for pages of this console.';
 const NO_CSRF = `A change with a cookie needs the header ${CSRF_HEADER} with the token of /v1/me, from a page of this console.`;
 
 export interface DoorParts {
@@ -58,7 +59,7 @@ type Found = ConsoleCaller | 'unknown' | undefined;
 /** Finds out who asks, by the credential alone; who listens to a stream is asked again and again. */
 export class Door {
   readonly #parts: DoorParts;
-  readonly #listening = new Map<ServerResponse, CalledRequest>();
+  readonly #listening = new Map<() => unknown, CalledRequest>();
   #looking: NodeJS.Timeout | undefined;
 
   constructor(parts: DoorParts) {
@@ -104,6 +105,27 @@ export class Door {
     return isSameOrigin({ host, origin, site: headers['sec-fetch-site']?.toString() }, this.#parts.origin);
   }
 
+  /** Who opens a socket, or why he may not. A browser opens one for a page from anywhere and adds the cookie: the page has to be ours. */
+  async knock(request: CalledRequest): Promise<ConsoleCaller | RefusedError> {
+    const verdict = this.#judge(request);
+    if (verdict.kind === 'refuse') return forbidden(verdict.message);
+    const byToken = request.headers.authorization !== undefined;
+    const found = byToken ? this.#ofToken(request) : await this.#ofSession(request);
+    if (found === 'unknown') return unknownNow();
+    if (found === undefined && byToken) this.#parts.refused(request);
+    if (found === undefined) return new RefusedError({ code: 'UNAUTHORIZED', message: NO_LOGIN });
+    if (byToken) this.#parts.used(found);
+    else if (!this.isOurs(request)) return forbidden(NOT_OURS);
+    request.caller = found;
+    return found;
+  }
+
+  /** Calls `cut` when who asked for it may not listen any more, until what is returned is called. */
+  watch(request: CalledRequest, cut: () => unknown): () => void {
+    this.#listening.set(cut, request);
+    return () => void this.#listening.delete(cut);
+  }
+
   #judge(request: IncomingMessage): GateVerdict {
     const { host, origin } = request.headers;
     return judge({ path: pathOf(request), host, origin }, this.#parts.hosts);
@@ -125,9 +147,7 @@ export class Door {
     const verdict = this.#judge(request);
     if (verdict.kind === 'refuse') return forbidden(verdict.message);
     if (isProbe(pathOf(request))) return undefined;
-    if (caller === 'unknown') {
-      return new RefusedError({ code: 'TRY_AGAIN', message: 'Who you are cannot be found out now.' });
-    }
+    if (caller === 'unknown') return unknownNow();
     if (caller === undefined) {
       if (request.headers.authorization !== undefined) this.#parts.refused(request);
       if (verdict.kind === 'open') return undefined;
@@ -172,18 +192,20 @@ export class Door {
   }
 
   #listen(request: CalledRequest, response: ServerResponse): void {
-    this.#listening.set(response, request);
-    response.once('close', () => this.#listening.delete(response));
+    response.once(
+      'close',
+      this.watch(request, () => response.destroy()),
+    );
   }
 
   /** Who was revoked, or has other roles, is cut off. */
   async #lookAgain(): Promise<void> {
-    for (const [response, request] of this.#listening) {
+    for (const [cut, request] of this.#listening) {
       const before = request.caller;
       const byToken = request.headers.authorization !== undefined;
       const now = byToken ? this.#ofToken(request) : await this.#ofSession(request);
       if (now === 'unknown') continue;
-      if (now?.actor.id !== before?.actor.id || now?.roles.join() !== before?.roles.join()) response.destroy();
+      if (now?.actor.id !== before?.actor.id || now?.roles.join() !== before?.roles.join()) cut();
     }
   }
 }
@@ -196,6 +218,10 @@ export function openDoor(app: INestApplication): void {
 
 function pathOf({ url = '' }: IncomingMessage): string {
   return url.split('?', 1)[0] ?? '';
+}
+
+function unknownNow(): RefusedError {
+  return new RefusedError({ code: 'TRY_AGAIN', message: 'Who you are cannot be found out now.' });
 }
 
 function forbidden(message: string): RefusedError {

@@ -4,6 +4,7 @@ export { cookieName, cookieOf, setCookie, type CookieSpec } from './cookies.js';
 export { Door, openDoor } from './door.adapter.js';
 export * from './input.js';
 export { OpenAnswers } from './open-answers.js';
+export { Places, type PlaceLimits } from './places.js';
 export { RefusedError } from './refusal.js';
 export * from './refusals.filter.js';
 export { isRead } from './same-origin.js';
