@@ -215,6 +215,8 @@ export const ConstellationSnapshot = z.strictObject({
       device_id: DeviceId.nullable(),
       /** Excerpt of what it answered; text of others. */
       result: z.string().nullable(),
+      /** What it left for others: paths, sizes and hashes, the first of many. */
+      files_left: z.array(z.string()).optional(),
       error: z.string().nullable(),
       modifiable: z.boolean(),
     }),

@@ -118,13 +118,15 @@ export const WorkspaceFile = z.strictObject({
 });
 export type WorkspaceFile = z.infer<typeof WorkspaceFile>;
 
-const files = z
+/** Files of one task, or for one. */
+export const FileList = z
   .array(WorkspaceFile)
   .max(LIMITS.filesMax)
   .refine(
     (list) => list.reduce((sum, { bytes }) => sum + bytes, 0) <= LIMITS.filesBytesMax,
     `files of a task have at most ${LIMITS.filesBytesMax} bytes together`,
   );
+export type FileList = z.infer<typeof FileList>;
 
 /** Capability of a device: it keeps workspaces, and has both tools for the files of them. */
 export const HAS_WORKSPACES = 'workspaces';
@@ -136,12 +138,12 @@ export const WORKSPACE_OUT = 'WORKSPACE_OUT';
 export const WorkspaceOutInput = z.strictObject({ patterns: z.array(FilePattern).min(1).max(LIMITS.filePatternsMax) });
 export type WorkspaceOutInput = z.infer<typeof WorkspaceOutInput>;
 /** All files, in the order of their paths; `skipped`: links, pipes and devices that a glob has passed by. */
-export const WorkspaceOutResult = z.strictObject({ files, skipped: z.int().min(0) });
+export const WorkspaceOutResult = z.strictObject({ files: FileList, skipped: z.int().min(0) });
 export type WorkspaceOutResult = z.infer<typeof WorkspaceOutResult>;
 
 /** Writes artifacts into a workspace. */
 export const WORKSPACE_IN = 'WORKSPACE_IN';
-export const WorkspaceInInput = z.strictObject({ files: files.min(1) });
+export const WorkspaceInInput = z.strictObject({ files: FileList.min(1) });
 export type WorkspaceInInput = z.infer<typeof WorkspaceInInput>;
 /** `fetched`: files that were not there already. */
 export const WorkspaceInResult = z.strictObject({ fetched: z.int().min(0) });

@@ -55,6 +55,18 @@ export const TaskResult = z.strictObject({
 });
 export type TaskResult = z.infer<typeof TaskResult>;
 
+/** The files of a result, one after the other, and of how many more there is a list. */
+export function fileTexts({ files = [], fileList }: Pick<TaskResult, 'files' | 'fileList'>): string[] {
+  if (fileList === undefined) return files.map(fileText);
+  const { files: all, bytes, artifact } = fileList;
+  const more = `${all} files in all, ${bytes} bytes; the list of them: SHA-256 ${artifact.sha256}`;
+  return [...files.map(fileText), more];
+}
+
+/** How many files came with a result. */
+export const fileCount = ({ files = [], fileList }: Pick<TaskResult, 'files' | 'fileList'>): number =>
+  Math.max(files.length, fileList?.files ?? 0);
+
 /** Why a task failed, and whether anybody knows what happened on the device. */
 export const FailureOutcome = z.enum(['failed', 'timed_out', 'cancelled', 'device_lost', 'unknown']);
 export type FailureOutcome = z.infer<typeof FailureOutcome>;

@@ -81,14 +81,17 @@ export type LeftFiles = Pick<TaskResult, 'files' | 'fileList'>;
 
 /** Of what a task has left its result names so many; of more there is a list in ARTIFACTS. */
 export function leftFiles(files: readonly WorkspaceFile[]): ResultFile[] {
-  return files.slice(0, LIMITS.resultFilesMax).map(({ path, mode, sha256, bytes }) => ({
-    name: path.slice(path.lastIndexOf('/') + 1),
-    mediaType: 'application/octet-stream',
-    artifact: { sha256, bytes },
-    path,
-    mode,
-  }));
+  return files.slice(0, LIMITS.resultFilesMax).map(resultFileOf);
 }
+
+/** A file of a workspace as a result names it. Nobody has looked at what is in it. */
+export const resultFileOf = ({ path, mode, sha256, bytes }: WorkspaceFile): ResultFile => ({
+  name: path.slice(path.lastIndexOf('/') + 1),
+  mediaType: 'application/octet-stream',
+  artifact: { sha256, bytes },
+  path,
+  mode,
+});
 
 /** The files of a result that others can take, as far as it names them itself. */
 export function workspaceFilesOf({ files = [] }: Pick<TaskResult, 'files'>): WorkspaceFile[] {

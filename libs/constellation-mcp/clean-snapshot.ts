@@ -51,6 +51,7 @@ function withTaskTexts(task: Task, text: Change): Task {
     description: text(task.description),
     tips: task.tips.map(text),
     result: task.result === null ? null : text(task.result),
+    ...(task.files_left && { files_left: task.files_left.map(text) }),
     error: task.error === null ? null : text(task.error),
   };
 }

@@ -200,14 +200,17 @@ describe('what devices say', () => {
   it('reaches a host whole, and what could be obeyed or not seen as an escape', async () => {
     const hostile = '\u001B]0;title\u0007\u001B[31mred\u001B[0m\u202Egnp.exe\u200B\u{E0041}\u0000 done\r\nnext\tcell';
     const { call } = await given({
-      snapshot: () => ({ ...SNAPSHOT, tasks: [{ ...TASK, result: hostile, error: hostile, name: hostile }] }),
+      snapshot: () => ({
+        ...SNAPSHOT,
+        tasks: [{ ...TASK, result: hostile, error: hostile, name: hostile, files_left: [hostile] }],
+      }),
     });
     const { structuredContent } = await call('get_constellation');
     const [task] = ConstellationSnapshot.parse(structuredContent).tasks;
     const seen =
       String.raw`\u001b]0;title\u0007\u001b[31mred\u001b[0m\u202egnp.exe\u200b\udb40\udc41\u0000 done\r` +
       '\nnext\tcell';
-    expect([task?.result, task?.error, task?.name]).toEqual([seen, seen, seen]);
+    expect([task?.result, task?.error, task?.name, task?.files_left]).toEqual([seen, seen, seen, [seen]]);
   });
 
   it('is cut when all of it would be too large, the ids and states never', () => {

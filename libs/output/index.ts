@@ -3,6 +3,7 @@
  * did, is seen to by who asks here.
  */
 export * from './followed-run.adapter.js';
+export * from './file-lists.adapter.js';
 export * from './kept-output.adapter.js';
 export * from './line-search.js';
 export * from './output-lines.js';

@@ -1,5 +1,6 @@
 import { attemptStories, exitCodeIn, stepsOf, type ActStory, type AttemptStory } from '#libs/constellation';
 import {
+  isWorkspaceTool,
   placeOfCommand,
   type AttemptCommit,
   type CommandCall,
@@ -111,13 +112,27 @@ function commandsOf(story: AttemptStory): RecordedCommand[] {
   });
   const commands = acts.flatMap(({ events }): RecordedCommand[] => {
     const finished = events.find((event) => event.type === 'COMMAND_FINISHED');
-    return finished === undefined ? [] : [ended({ taskId, attempt }, finished.data)];
+    return finished === undefined || hasMovedFiles(finished.data) ? [] : [ended({ taskId, attempt }, finished.data)];
   });
   const isAgents = stepsOf(story).length > 0;
   const result = end?.status === 'completed' ? end.result : (end?.error.output ?? null);
-  if (result === null || (!isAgents && commands.length > 0)) return commands;
+  if (result !== null && !isAgents) {
+    // What the task leaves is told with its exact command, which comes first.
+    const [exact, ...others] = commands;
+    if (exact !== undefined) return [{ ...exact, result: withLeft(exact.result, result) }, ...others];
+  }
+  if (result === null) return commands;
   const answer = { commandId: null, call: null, deviceId: null, state: null, refused: false, error: null, result };
   return [...commands, { ...UNTIMED, ...answer, taskId, attempt }];
+}
+
+/** It has printed nothing: what it has moved is in the result of its task. */
+const hasMovedFiles = ({ command, state }: CommandFinished): boolean =>
+  isWorkspaceTool(command.tool) && state === 'COMPLETED';
+
+function withLeft(answered: TaskResult | null, { files = [], fileList }: TaskResult): TaskResult | null {
+  if (answered === null || !files.some(({ path }) => path !== undefined)) return answered;
+  return { ...answered, files, ...(fileList && { fileList }) };
 }
 
 const UNTIMED = { startedAt: null, durationMs: null } as const;

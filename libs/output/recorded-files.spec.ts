@@ -37,6 +37,23 @@ describe('a file of a run', () => {
     expect(recordedFiles(commands.slice(1))).toHaveLength(1);
   });
 
+  it('of a workspace is found by its path, too', () => {
+    const [one, other] = ['web-1/errors.log', 'web-2/errors.log'].map((path, index) => ({
+      ...kept('errors.log', String(index + 1)),
+      path,
+      mode: '644',
+    }));
+    if (one === undefined || other === undefined) throw new Error('there are two');
+    const commands = [command('a', [1, 1], [one, other])];
+    expect(recordedFileNamed(commands, 'web-2/errors.log')).toEqual(other);
+    expect(() => recordedFileNamed(commands, 'errors.log')).toThrow(
+      'more than one file "errors.log": "web-1/errors.log" of a/1/1.0, "web-2/errors.log" of a/1/1.0; say its path',
+    );
+    const above = { ...one, name: 'errors.log', path: 'errors.log', artifact: { sha256: '3'.repeat(64), bytes: 5 } };
+    expect(recordedFileNamed([command('a', [1, 1], [one, other, above])], 'errors.log')).toEqual(above);
+    expect(() => recordedFileNamed(commands, 'x')).toThrow('there is "web-1/errors.log", "web-2/errors.log"');
+  });
+
   it('is that of the last attempt', () => {
     const commands = [command('a', [1, 1], [kept('x.png', '1')]), command('a', [2, 1], [kept('x.png', '2')])];
     expect(recordedFileNamed(commands, 'x.png')).toEqual(kept('x.png', '2'));

@@ -22,19 +22,20 @@ export function recordedFiles(commands: readonly RecordedCommand[]): RecordedFil
 }
 
 /**
- * The file of this name, of each task that of its last attempt. Throws NoSuchOutputError when there is none, more than one, or none that
+ * The file of this name or path, of each task that of its last attempt. Throws NoSuchOutputError when there is none, more than one, or none that
  * is kept.
  */
 export function recordedFileNamed(commands: readonly RecordedCommand[], name: string): KeptFile {
   const files = recordedFiles(commands);
-  const named = files.filter(({ file }) => file.name === name);
+  const exact = files.filter(({ file }) => (file.path ?? file.name) === name);
+  const named = exact.length > 0 ? exact : files.filter(({ file }) => file.name === name);
   const last = named.filter((one) => one.command.attempt === lastAttempt(named, one));
   const [found] = last;
   if (found === undefined) throw new NoSuchOutputError(`No file "${name}" is recorded; there is ${namesOf(files)}.`);
   if (last.some(({ file }) => file.artifact?.sha256 !== found.file.artifact?.sha256)) {
-    const places = last.slice(0, NAMES_MAX).map(({ command }) => placeOfOutput(command));
+    const places = last.slice(0, NAMES_MAX).map((one) => placeIn(one, name));
     throw new NoSuchOutputError(
-      `There is more than one file "${name}": ${places.join(', ')}; say which task and step.`,
+      `There is more than one file "${name}": ${places.join(', ')}; say ${exact.length > 0 ? '' : 'its path, or '}which task and step.`,
     );
   }
   const { artifact, problem } = found.file;
@@ -43,15 +44,20 @@ export function recordedFileNamed(commands: readonly RecordedCommand[], name: st
   return { ...found.file, artifact };
 }
 
+function placeIn({ command, file: { path } }: RecordedFile, name: string): string {
+  const place = placeOfOutput(command);
+  return path === undefined || path === name ? place : `"${path}" of ${place}`;
+}
+
 function lastAttempt(files: readonly RecordedFile[], { command: { taskId } }: RecordedFile): number {
   return Math.max(...files.flatMap(({ command }) => (command.taskId === taskId ? [command.attempt] : [])));
 }
 
-const keyOf = ({ command: { taskId, attempt }, file: { name, artifact } }: RecordedFile): string =>
-  `${taskId}/${attempt}/${artifact?.sha256 ?? ''}/${name}`;
+const keyOf = ({ command: { taskId, attempt }, file: { name, path, artifact } }: RecordedFile): string =>
+  `${taskId}/${attempt}/${artifact?.sha256 ?? ''}/${path ?? name}`;
 
 function namesOf(files: readonly RecordedFile[]): string {
-  const names = [...new Set(files.map(({ file }) => `"${file.name}"`))];
+  const names = [...new Set(files.map(({ file }) => `"${file.path ?? file.name}"`))];
   if (names.length === 0) return 'no file';
   return `${names.slice(0, NAMES_MAX).join(', ')}${names.length > NAMES_MAX ? ', ...' : ''}`;
 }

@@ -3,6 +3,7 @@ import { exitCodeIn } from '#libs/constellation';
 import { readStored } from '#libs/event-log';
 import { ArtifactError } from '#libs/messaging';
 import { AttemptCommit, parseJson, placeOfCommand, subjects, type RunView } from '#proto';
+import { fileListNote, withFileLists } from './file-lists.adapter.js';
 import { keptStreams, type KeptStream, type RecordedStream } from './kept-output.adapter.js';
 import { LineSearch, matcherOf, type SearchWish } from './line-search.js';
 import { OutputLines } from './output-lines.js';
@@ -44,7 +45,8 @@ export async function loadRecordedOutput(
   for await (const { data } of readStored(nc, 'ATTEMPTS', subjects.attemptsOfRun(view.runId))) {
     commits.push(AttemptCommit.parse(parseJson(data)));
   }
-  return { view, commands: selectedCommands(recordedCommands(commits, view), view, selection) };
+  const commands = selectedCommands(recordedCommands(commits, view), view, selection);
+  return { view, commands: await withFileLists(nc, commands) };
 }
 
 /**
@@ -77,8 +79,14 @@ export async function* recordedItems(
   for (const text of taskNotes(view, commands, wish)) yield { type: 'note', text };
 }
 
-const fileItems = (files: readonly RecordedFile[], command: RecordedCommand): RecordedItem[] =>
-  files.filter((one) => one.command === command).map(({ file }) => ({ type: 'file', ...placed(command), file }));
+function fileItems(files: readonly RecordedFile[], command: RecordedCommand): RecordedItem[] {
+  const own = files.filter((one) => one.command === command);
+  const unnamed = fileListNote(command);
+  return [
+    ...own.map(({ file }): RecordedItem => ({ type: 'file', ...placed(command), file })),
+    ...(unnamed === undefined ? [] : [{ type: 'note', text: `${placeOfOutput(command)}: ${unnamed}` } as const]),
+  ];
+}
 
 /** The bytes of the streams that are wished, one after the other, as they are kept. Throws ArtifactError at the latest instead of ending. */
 export async function* recordedBytes(

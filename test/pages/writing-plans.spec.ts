@@ -13,6 +13,7 @@ import {
   RunRequest,
   Selector,
   TaskConstellation,
+  TaskFiles,
   TaskStar,
   TaskStarLine,
   Verification,
@@ -41,6 +42,7 @@ describe('every field is there, and no other one', () => {
     ['Retry', fieldsOf(RetryPolicy)],
     ['Verify', fieldsOf(Verification)],
     ['Options', fieldsOf(RunOptions)],
+    ['Files', fieldsOf(TaskFiles)],
   ])('%s', (heading, fields) => {
     const named = rowsOf(sectionOf(page, heading)).map(([cell = '']) => codesIn(cell)[0] ?? '');
     expect(named.toSorted()).toEqual(fields.toSorted());

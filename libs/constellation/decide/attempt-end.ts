@@ -1,5 +1,6 @@
 import {
   instantOf,
+  FILE_ENDS,
   INPUT_UNAVAILABLE,
   LIMITS,
   type Actor,
@@ -122,8 +123,8 @@ function anotherTry(
   { fleet, now }: Circumstances,
 ): 'not_sent' | 'retry_policy' | null {
   const { star, attempt, unsent, deadlineAt, deviceId } = task;
-  // What predecessors answered does not change: what could not be delivered whole cannot be the next time.
-  if (code === INPUT_UNAVAILABLE) return null;
+  // What predecessors answered does not change: what could not be delivered whole, or where it has to be, cannot be the next time.
+  if (code === INPUT_UNAVAILABLE || code === FILE_ENDS.clash) return null;
   if (run.ending !== null || deadlinePassed(run, now)) return null;
   if (deadlineAt !== null && now >= Date.parse(deadlineAt)) return null;
   const outcomeKnown = outcome === 'failed' || outcome === 'timed_out';

@@ -1,4 +1,4 @@
-import { ExecCliResult, fileText, type TaskResult } from '#proto';
+import { ExecCliResult, fileTexts, type TaskResult } from '#proto';
 import { cutParts, cutText, type CutPart } from '../values/index.js';
 import { cut, fence, span } from './report-text.js';
 
@@ -19,7 +19,7 @@ export function outputParts(result: TaskResult, charsMax: number): string[] {
 
 /** Of a result that its event holds only head and tail of: how much there is, and where. */
 export function wholeResultText(result: TaskResult): string[] {
-  const files = (result.files ?? []).map((file) => `File ${span(fileText(file), FOREIGN_CHARS_MAX)}.`);
+  const files = fileTexts(result).map((text) => `File ${span(text, FOREIGN_CHARS_MAX)}.`);
   return [...cutParts(result).map(partText), ...files];
 }
 

@@ -52,7 +52,7 @@ const WORDS: Words = {
   TASKS_WAITING: waitsText,
   TASK_STARTED: ({ taskId, deviceId, attempt }) =>
     `${taskId} on ${deviceId}${attempt > 1 ? ` (attempt ${attempt})` : ''}`,
-  TASK_COMPLETED: ({ taskId, result }) => `${taskId}${exitCodeText(result)}`,
+  TASK_COMPLETED: ({ taskId, result }) => `${taskId}${exitCodeText(result)}${filesLeftText(result)}`,
   TASK_FAILED: ({ taskId, error }) => `${taskId}: ${error.code} ${error.message}`,
   TASK_STOP_REQUESTED: (data) => `${data.taskId} (${stopText(data)})`,
   TASK_REOPENED: ({ taskId, attempt, by }) =>
@@ -127,4 +127,12 @@ function countsText(counts: Readonly<Record<string, number>>): string {
 function exitCodeText({ value }: TaskResult): string {
   const code = exitCodeIn(value);
   return code === undefined ? '' : ` (exit code ${code})`;
+}
+
+/** `, leaves 3 files (4096 bytes)`: of what a task leaves for others. */
+function filesLeftText(result: TaskResult): string {
+  const left = (result.files ?? []).filter(({ path }) => path !== undefined);
+  if (left.length === 0) return '';
+  const bytes = result.fileList?.bytes ?? left.reduce((sum, { artifact }) => sum + (artifact?.bytes ?? 0), 0);
+  return `, leaves ${counted(result.fileList?.files ?? left.length, 'file')} (${bytes} bytes)`;
 }

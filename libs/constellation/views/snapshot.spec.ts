@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { ConstellationSnapshot } from '#proto';
+import { ConstellationSnapshot, type ResultFile } from '#proto';
 import { add, ask, completed, constellation, failed, propose, Story, submit } from '../testing/given.js';
+import { PersistentArray } from '../values/index.js';
 import { excerptOf, resultText, SNAPSHOT_RESULT_CHARS, snapshotOf } from './snapshot.js';
 
 const plan = constellation(
@@ -113,6 +114,34 @@ describe('a snapshot', () => {
     const long = new Story().when(submit(plan)).when(completed('a', 1, 'x'.repeat(2_000)));
     expect(taskOf(snapshotOf(long.run), 'a')?.result).toHaveLength(SNAPSHOT_RESULT_CHARS);
     expect(taskOf(snapshotOf(long.run, { resultChars: 30 }), 'a')?.result).toHaveLength(30);
+  });
+
+  it('names what tasks left for others, the first of many', () => {
+    const left = Array.from({ length: 50 }, (_, index) => ({
+      name: `${index}.log`,
+      mediaType: 'text/plain',
+      path: `logs/${index}.log`,
+      mode: '640',
+      artifact: { sha256: 'a'.repeat(64), bytes: index },
+    }));
+    const image = { name: 'image-1.png', mediaType: 'image/png', problem: 'not kept' };
+    const { run } = new Story().when(submit(plan)).when(completed('a', 1, 'done'));
+    const withFiles = (files: ResultFile[], all?: number): string[] | undefined => {
+      const fileList = all && { files: all, bytes: 9, artifact: { sha256: 'b'.repeat(64), bytes: 9 } };
+      const tasks = [...run.tasks].map((task) =>
+        task.result === null ? task : { ...task, result: { ...task.result, files, ...(fileList && { fileList }) } },
+      );
+      const snapshot = snapshotOf({ ...run, tasks: PersistentArray.from(tasks) });
+      expect(ConstellationSnapshot.parse(snapshot)).toEqual(snapshot);
+      return taskOf(snapshot, 'a')?.files_left;
+    };
+    expect(withFiles([image])).toBeUndefined();
+    expect(withFiles([...left.slice(0, 1), image])).toEqual([
+      `logs/0.log: mode 640, 0 bytes, SHA-256 ${'a'.repeat(64)}`,
+    ]);
+    const many = withFiles(left, 62);
+    expect(many?.length).toBe(11);
+    expect(many?.at(-1)).toBe('and 52 more');
   });
 
   it('shows a description of a dependency', () => {

@@ -1,4 +1,4 @@
-import type { ConstellationSnapshot, Json, TaskError, TaskId } from '#proto';
+import { type ConstellationSnapshot, fileText, type Json, type TaskError, type TaskId, type TaskResult } from '#proto';
 import { visibleText } from '#libs/visible';
 import { toolTargetOf, recoveriesOf } from '../edits/index.js';
 import { positionOf } from '../plan/index.js';
@@ -7,6 +7,9 @@ import { summaryOf } from './view.js';
 
 /** Characters of a result, and of an error, that a snapshot shows of each task. */
 export const SNAPSHOT_RESULT_CHARS = 500;
+
+/** Files that a task left, of which a snapshot tells. */
+const SNAPSHOT_FILES_MAX = 10;
 
 export interface SnapshotOptions {
   readonly resultChars?: number;
@@ -69,9 +72,18 @@ function snapshotOfTask(
     attempts: attempt,
     device_id: deviceId,
     result: result === null ? null : excerptOf(resultText(result.value), chars),
+    ...(result === null ? {} : filesLeft(result)),
     error: error === null ? null : excerptOf(error, chars),
     modifiable: status === 'PENDING',
   };
+}
+
+function filesLeft({ files = [], fileList }: TaskResult): { files_left?: string[] } {
+  const left = files.filter(({ path }) => path !== undefined);
+  if (left.length === 0) return {};
+  const more = Math.max(left.length, fileList?.files ?? 0) - SNAPSHOT_FILES_MAX;
+  const named = left.slice(0, SNAPSHOT_FILES_MAX).map(fileText);
+  return { files_left: more > 0 ? [...named, `and ${more} more`] : named };
 }
 
 function whyNot({ status, error, reason }: TaskState): string | null {

@@ -51,6 +51,20 @@ describe('runText', () => {
     expect(runText({ ...view, tasks }, SCREEN)).toMatch(/\tTwo "disks"$/mu);
   });
 
+  it('names what tasks have left for others, with sizes and hashes, and how many there are of many', () => {
+    const view = viewWith(({ tasks }) => tasks.some(({ result }) => result !== null));
+    const artifact = { sha256: 'a'.repeat(64), bytes: 42 };
+    const left = { name: 'a.log', mediaType: 'text/plain', path: 'logs/a.log', mode: '640', artifact };
+    const result = { value: 'done', files: [left], fileList: { files: 62, bytes: 99_000, artifact } };
+    const tasks = view.tasks.map((task) => (task.result === null ? task : { ...task, result }));
+    const [first] = tasks.filter((task) => task.result !== null);
+    const lines = linesOf({ ...view, tasks });
+    expect(lines).toContain('Files:');
+    expect(lines).toContain(`  ${first?.id}: logs/a.log: mode 640, 42 bytes, SHA-256 ${'a'.repeat(64)}`);
+    expect(lines.join('\n')).toContain(`${first?.id}: 62 files in all, 99000 bytes; the list of them: SHA-256 aaaa`);
+    expect(lines.join('\n')).toContain('62 files: done');
+  });
+
   it('says what was asked for, cut and on one line', () => {
     const [view] = views;
     if (view === undefined) throw new Error('the history is empty');

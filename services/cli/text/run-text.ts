@@ -9,7 +9,7 @@ import {
   UNDECIDED,
   violationText,
 } from '#libs/constellation';
-import { type ConversationItem, labelsText, type RunNote, type RunView } from '#proto';
+import { type ConversationItem, fileCount, fileTexts, labelsText, type RunNote, type RunView } from '#proto';
 import {
   cleanLine,
   clipToWidth,
@@ -30,6 +30,8 @@ import { wokenText, wordsToGoOn } from './wait-text.js';
 const RESULT_CHARS_MAX = 60;
 const HELD_CHARS_MAX = 200;
 const SAYING_CHARS_MIN = 160;
+/** Of all tasks together; who leaves more has a list of them stored. */
+const FILES_MAX = 100;
 /** Of a long one the start says what the run is; the rest is in the record of the run. */
 const GOAL_CHARS_MAX = 500;
 /** Lines of a drawing when nobody knows how high the screen is. */
@@ -87,6 +89,8 @@ export function runText(view: RunView, screen: Screen): string {
     tasksTable(view, screen),
   ];
   if (view.lines.length > 0) parts.push(linesTable(view, screen));
+  const left = filesLeft(view, screen);
+  if (left.length > 0) parts.push(['Files:', ...left].join('\n'));
   if (view.conversation !== undefined && isTalk(view.conversation)) {
     parts.push(['Conversation:', ...view.conversation.map((item) => sayingLine(item, screen))].join('\n'));
   }
@@ -95,6 +99,19 @@ export function runText(view: RunView, screen: Screen): string {
   if (view.evaluation) parts.push(evaluationText(view.evaluation));
   if (view.notes) parts.push(['Notes:', ...view.notes.map(noteLine)].join('\n'));
   return parts.join('\n\n');
+}
+
+/** What tasks have left for others, by size and hash. */
+function filesLeft({ tasks }: RunView, { columns }: Screen): string[] {
+  const all = tasks.flatMap(({ id, result }) => {
+    const files = (result?.files ?? []).filter(({ path }) => path !== undefined);
+    return files.length === 0 ? [] : fileTexts({ ...result, files }).map((text) => `${id}: ${text}`);
+  });
+  const shown = all
+    .slice(0, FILES_MAX)
+    .map((line) => `  ${clipToWidth(cleanLine(line), Math.max(SAYING_CHARS_MIN, columns))}`);
+  const more = all.length - shown.length;
+  return more > 0 ? [...shown, `  and ${more} more; the JSON has them all`] : shown;
 }
 
 /** On one line, as far as it goes: the whole stands in the JSON. Whoever spoke may have put in anything. */
@@ -217,8 +234,8 @@ function resultText({ result, error, reason, held, recoveredBy }: RunView['tasks
   if (error !== null) return clipToWidth(cleanLine(`${recovered}${error.code} ${error.message}`), RESULT_CHARS_MAX);
   if (reason !== null) return clipToWidth(cleanLine(`${recovered}${reason}`), RESULT_CHARS_MAX);
   if (result === null) return '-';
-  const { value, files = [] } = result;
-  const came = files.length === 0 ? '' : `${counted(files.length, 'file')}: `;
+  const { value } = result;
+  const came = fileCount(result) === 0 ? '' : `${counted(fileCount(result), 'file')}: `;
   return clipToWidth(cleanLine(`${came}${answerText(value)}`), RESULT_CHARS_MAX) || '-';
 }
 

@@ -1,4 +1,5 @@
 import { CONTEXT_LINES_MAX } from '#libs/output';
+import { LIMITS } from '#proto';
 
 const FLAG = { type: 'string', enum: ['true', 'false'] };
 /** What may stand behind the `?` of the address of outputs. */
@@ -23,8 +24,9 @@ export const OUTPUT_FIELDS = [
   {
     name: 'artifact',
     in: 'query',
-    description: 'instead of texts: the content of the file of this name that a tool answered with, as an attachment',
-    schema: { type: 'string', maxLength: 128 },
+    description:
+      'instead of texts: the content of one file, as an attachment: by the name of one that a tool answered with, or the path of one that a task left',
+    schema: { type: 'string', maxLength: LIMITS.filePathCharsMax },
   },
   { name: 'grep', in: 'query', description: 'only lines that match: RE2', schema: { type: 'string', maxLength: 250 } },
   { name: 'fixed', in: 'query', description: 'the pattern is a text', schema: FLAG },

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { CONTEXT_LINES_MAX, matcherOf, type OutputWish } from '#libs/output';
-import { FileName, TaskId } from '#proto';
+import { FilePath, TaskId } from '#proto';
 import { numberIn, RefusedError, valid, type SaidInAddress } from '../http/index.js';
 
 const Flag = z.enum(['true', 'false']);
@@ -17,8 +17,8 @@ const OutputQuery = z.strictObject({
     .optional(),
   failed: Flag.optional(),
   stream: z.enum(['stdout', 'stderr', 'result', 'answer']).optional(),
-  /** The name of a file that a tool answered with. */
-  artifact: FileName.optional(),
+  /** The name of a file that a tool answered with, or the path of one that a task left. */
+  artifact: FilePath.optional(),
   grep: z.string().min(1).max(250).optional(),
   fixed: Flag.optional(),
   ignoreCase: Flag.optional(),

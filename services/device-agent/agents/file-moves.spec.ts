@@ -10,6 +10,7 @@ import {
   workspaceCommandIdOf,
 } from '#proto';
 import type { ModelRequest } from '#libs/llm';
+import { finishedCommands } from '#libs/output';
 import { dying } from '#libs/testing';
 import { keyOf, messageOf } from '../testing/agent.js';
 import { AgentWorld, commandAt } from '../testing/agent-world.js';
@@ -216,6 +217,17 @@ describe('an attempt with files', () => {
     const [request] = world.model.requests;
     expect(JSON.stringify(request)).toContain('logs/deep/b.log');
     expect(await world.end()).toMatchObject({ result: { value: 'sorted', files: [{ path: 'table.csv' }] } });
+  });
+});
+
+describe('what people are told of an attempt with files', () => {
+  it('is that its exact command came with them, and no output of what moves them', async () => {
+    const world = await worldWith({});
+    await world.carryOut();
+    const commits = (await world.world.attempt('a')).map(({ commit }) => commit);
+    expect(finishedCommands(commits)).toMatchObject([
+      { commandId: commandAt(0), result: { files: [{ path: 'table.csv' }] } },
+    ]);
   });
 });
 

@@ -1,11 +1,14 @@
-import { z } from 'zod';
-import { type AttemptFiles, type AttemptKey, INPUT_UNAVAILABLE, LIMITS, WorkspaceFile, type TaskResult } from '#proto';
+import {
+  type AttemptFiles,
+  type AttemptKey,
+  FileList,
+  INPUT_UNAVAILABLE,
+  type TaskResult,
+  type WorkspaceFile,
+} from '#proto';
 import { Ends, leftFiles, type LeftFiles, workspaceFilesOf, type FilesOfSource } from '#libs/attempt';
 import { ArtifactError } from '#libs/messaging';
 import { type Artifacts, type InputSources, readSource } from './inputs.adapter.js';
-
-/** What lies in ARTIFACTS where a task has left more files than its result names. */
-const FileList = z.array(WorkspaceFile).max(LIMITS.filesMax);
 
 /** What the attempts have left whose files are taken. Throws Ends when the list of them is gone. */
 export function readFileSources(

@@ -1,5 +1,5 @@
 import { type AttemptStory, counted, cutParts, cutText, entryEvents, exitCodeIn } from '#libs/constellation';
-import { fileText, POLICY_MISMATCH, type RecordedAttemptEvent, type TaskResult } from '#proto';
+import { fileTexts, POLICY_MISMATCH, type RecordedAttemptEvent, type TaskResult } from '#proto';
 import { askLine, commandText, decidedText, callsText, problemLines, answerText, stderrOf } from '../../text/index.js';
 import {
   cleanLine,
@@ -129,7 +129,7 @@ function outputLines(result: TaskResult | null): string[] {
     return [words, ...foreign.map((text) => clipToWidth(cleanLine(text), TEXT_CHARS_MAX))].join(': ');
   });
   const left = cut.length === 0 ? counted(more, 'more line') : `${counted(more, 'more line')} of what is recorded`;
-  const files = (result.files ?? []).map((file) => `file ${clipToWidth(cleanLine(fileText(file)), TEXT_CHARS_MAX)}`);
+  const files = fileTexts(result).map((text) => `file ${clipToWidth(cleanLine(text), TEXT_CHARS_MAX)}`);
   return [...shown, ...(more > 0 ? [`| ... ${left}`] : []), ...cut, ...files];
 }
 

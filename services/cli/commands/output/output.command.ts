@@ -17,6 +17,7 @@ export function defineOutput(program: CliCommand): void {
     "orrery output 0k3j… --grep 'error|denied' -C 3",
     'orrery output 0k3j… --task backup --raw > backup.bin',
     'orrery output 0k3j… screen --artifact image-1.png -o screen.png',
+    'orrery output 0k3j… --artifact reports/disks.csv -o disks.csv',
     'orrery output 0k3j… --json | jq -r .text',
   ])
     .argument('<run>')
@@ -37,7 +38,10 @@ export function defineOutput(program: CliCommand): void {
       '--raw',
       'the bytes as they are, into a file or a pipe: those of standard output, unless --stream names another',
     )
-    .option('--artifact <name>', 'the content of a file that a tool answered with, by the name that it has here')
+    .option(
+      '--artifact <name>',
+      'the content of one file: by the name that a tool gave it, or the path of one left by a task',
+    )
     .option('-o, --output <file>', 'of --artifact: into a file that is not there yet; "-" is standard output')
     .option('--recorded', 'of a run that goes on: what is recorded by now, and no waiting')
     .does(async (context, id: string, task: string | undefined, words: OutputWords) =>

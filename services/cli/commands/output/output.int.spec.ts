@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { jetstream } from '@nats-io/jetstream';
 import { createInbox, type NatsConnection } from '@nats-io/transport-node';
 import { runIdOf } from '#libs/event-log';
+import { resultFileOf } from '#libs/attempt';
 import { putArtifact } from '#libs/messaging';
 import { attemptOutputs, startTestBus, type TestBus } from '#libs/testing';
 import {
@@ -20,6 +21,7 @@ import { sampleEvents, sealRun } from '../../testing/sample-run.js';
 
 const { attemptCommit, finishedCommand, printed } = attemptOutputs;
 
+const hashless = { sha256: '9'.repeat(64) };
 const hashes = { a: '0'.repeat(64), b: '1'.repeat(64) };
 
 let bus: TestBus;
@@ -279,6 +281,39 @@ describe('orrery output', () => {
       expect.stringMatching(/^a\/1\/0\.0 stdout: not all 5000 bytes of it are kept: .*is not stored/u),
       'b/1/0.0: what it wrote is not known; it ended COMPLETED',
     ]);
+  });
+
+  it('gives each file that a task left by its path, also where only a list names it', async () => {
+    const all = await Promise.all(
+      Array.from({ length: 60 }, async (_, n) => {
+        const path = `logs/web-${n}/errors.log`;
+        return { path, mode: '640', ...(await putArtifact(gateway, Buffer.from(`errors of ${n}\n`))) };
+      }),
+    );
+    const files = all.slice(0, 50).map(resultFileOf);
+    const artifact = await putArtifact(gateway, Buffer.from(JSON.stringify(all)));
+    const fileList = { files: all.length, bytes: 800, artifact };
+    await over(exact('a', { ...printed('done'), files, fileList }));
+    const { out, err } = await read('output RUN');
+    expect([out[0], err.length]).toEqual(['a/1/0.0 stdout | done', 60]);
+    expect(err).toContain(
+      `a/1/0.0 file logs/web-59/errors.log: mode 640, 13 bytes, SHA-256 ${all.at(-1)?.sha256 ?? ''}`,
+    );
+    expect((await read('output RUN --artifact logs/web-59/errors.log -o -')).bytes).toBe('errors of 59\n');
+    expect(await read('output RUN a --artifact errors.log -o -')).toMatchObject({
+      exitCode: 3,
+      err: [expect.stringContaining('"logs/web-0/errors.log" of a/1/0.0')],
+    });
+
+    await over(
+      exact('a', { ...printed('done'), files, fileList: { ...fileList, artifact: { ...hashless, bytes: 9 } } }),
+    );
+    const gone = await read('output RUN');
+    expect(gone.err).toHaveLength(51);
+    expect(gone.err).toContain(
+      `a/1/0.0: of 60 files that it left 50 are named: the list of all, SHA-256 ${hashless.sha256}, cannot be read`,
+    );
+    expect((await read('output RUN --artifact logs/web-9/errors.log -o -')).bytes).toBe('errors of 9\n');
   });
 
   it('shows of a run that goes on what is recorded, and says what is not yet', async () => {

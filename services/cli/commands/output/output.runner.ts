@@ -57,7 +57,7 @@ export async function output(context: CliContext, run: string, words: OutputWord
   }
   const { artifact, output: file } = words;
   if (artifact !== undefined) return fetchNamed(context, { runId, wish, words: { ...words, artifact } });
-  if (file !== undefined) throw badInput('-o is for a file that a tool answered with: name it with --artifact.');
+  if (file !== undefined) throw badInput('-o is for one file: name it with --artifact.');
   return withBus(context, (nc) => outputOf(context, nc, { runId, wish, words }), { follows: true });
 }
 
