@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { BoardName, BOARD_NOTES } from './board.js';
 import { DeviceId, Json, LineId, TaskId } from './ids.js';
 import { LIMITS } from './limits.js';
 import { TaskFiles } from './task-files.js';
@@ -6,7 +7,7 @@ import { TaskFiles } from './task-files.js';
 /** One exact tool call on a device, made without a model. */
 export const CommandCall = z.strictObject({
   tool: z.string().regex(/^[A-Za-z0-9_.:-]{1,128}$/, 'a tool name must be 1 to 128 letters, digits or _ . : -'),
-  /** Passed to the tool as they are, but `stdin: {"from": [inputs]}`: what those predecessors answered, whole, in that order. */
+  /** Passed to the tool as they are, but `stdin: {"from": [inputs]}`: what those predecessors answered, whole, in that order; and `{"board": name}`: what stands there when it starts. */
   arguments: z.record(z.string(), Json).default({}),
 });
 export type CommandCall = z.infer<typeof CommandCall>;
@@ -100,6 +101,13 @@ export const RetryPolicy = z.strictObject({
   backoffMsMax: z.int().min(0).max(LIMITS.timeoutMsMax).optional(),
 });
 
+/** What a task writes on the board: its result, or a field of it. */
+export const TaskBoardWrite = z.strictObject({
+  name: BoardName.refine((name) => name !== BOARD_NOTES, `under "${BOARD_NOTES}" stands what agents have noted`),
+  field: FieldPath.optional(),
+});
+export type TaskBoardWrite = z.infer<typeof TaskBoardWrite>;
+
 /** TaskStar: one node of the constellation (paper section 4). */
 export const TaskStar = z.strictObject({
   id: TaskId,
@@ -124,6 +132,13 @@ export const TaskStar = z.strictObject({
   inputs: z.array(TaskInput).max(100).optional(),
   /** Files that it takes of predecessors, and that it leaves for others. */
   files: TaskFiles.optional(),
+  /** What it puts on the board of its run when it completes, before anything that follows starts. */
+  board: z
+    .array(TaskBoardWrite)
+    .min(1)
+    .max(20)
+    .refine((all) => new Set(all.map(({ name }) => name)).size === all.length, 'each name may be written once')
+    .optional(),
   /** The planner must look at its result, also when the edit policy would not ask. */
   review: z.boolean().optional(),
   /** Tasks whose work it does in their place: when it delivers and they have not, they are recovered. */

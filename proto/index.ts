@@ -42,6 +42,7 @@ export * from './grants.js';
 export * from './commands.js';
 export * from './run-note.js';
 export * from './words.js';
+export * from './board.js';
 export * from './conversation.js';
 export * from './verb-bodies.js';
 export * from './verbs.js';

@@ -106,6 +106,15 @@ export const LIMITS = {
   replyRepairsMax: 3,
   /** What agents of a run have noted, as JSON; the oldest notes go first. */
   blackboardBytesMax: 8 * 1024,
+  /** A value on the board of a run and all of them, as JSON; how many stand there; how often it is written, and how much in all. */
+  boardValueBytesMax: 64 * 1024,
+  boardBytesMax: 1024 * 1024,
+  boardEntriesMax: 256,
+  boardWritesMax: 10_000,
+  boardWrittenBytesMax: 64 * 1024 * 1024,
+  /** How deep a value is nested; and of how many bytes it is told in the answer to a write. */
+  boardDepthMax: 32,
+  boardAnsweredBytesMax: 8 * 1024,
   /** Labels of a request; of each of them the key, and the value. */
   labelsMax: 20,
   labelCharsMax: 63,

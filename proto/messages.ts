@@ -70,7 +70,7 @@ const queries: [string, MessageSpec][] = Object.entries(QUERIES).flatMap(([servi
 
 /** The bodies of the verbs that change a run: `CANCEL` is CancelCommand. */
 export const VERB_COMMANDS: readonly [string, MessageSpec][] = Object.entries(VERB_BODIES).map(([verb, schema]) => [
-  `${capital(verb.toLowerCase())}Command`,
+  `${verb.toLowerCase().split('_').map(capital).join('')}Command`,
   message(schema, `the verb ${verb}`),
 ]);
 

@@ -103,6 +103,8 @@ export const RefusalCode = z.enum([
   'NOT_FOUND',
   /** The state of the run or the task does not allow it. */
   'INVALID_STATE',
+  /** Another value stands there than the one that was seen; the answer has it. */
+  'CONFLICT',
   /** An edit breaks a rule; the issues say which and what would be valid. */
   'EDIT_REJECTED',
   /** There was nothing to do. */

@@ -49,6 +49,8 @@ export const ROLE_TABLE: Readonly<Record<ActionName, Rule>> = {
   FORK: OPERATE,
   PROPOSE: CONTROL,
   SAY: CONTROL,
+  BOARD_SET: CONTROL,
+  BOARD_DELETE: CONTROL,
   ANNOTATE: CONTROL,
   APPROVE: { roles: ['approver'] },
   REJECT: { roles: ['approver', 'operator'] },

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { Actor } from './actors.js';
 import { ApprovalGiven, ApprovalId, Ask, Decided, StandingUse } from './approvals.js';
+import { BoardEntry, BoardWritten } from './board.js';
 import { Budget, Usage } from './budget.js';
 import { commitShape, type EventOf, recordedEvent, recordedEvents } from './commit.js';
 import {
@@ -396,6 +397,8 @@ const SCHEMAS = {
   }),
   /** The planner is asked about them: in the next round, with what else there is to look at. */
   WORDS_SAID: SaidWords,
+  /** A value was put on the board of the run, or taken off. */
+  BOARD_WRITTEN: BoardWritten,
   /** The end of the run is taken back, by an operator's RETRY or by words to it; the deadline counts from now. */
   RUN_REOPENED: z.strictObject({ by: Actor, reopenedAt: Instant, deadlineAt: Instant }),
   /** Beside the history, never in it: `late_result`: what came after an attempt had ended. `evaluation`: what the run was found to be worth. `note`: what somebody wants those to know who look at it. */
@@ -453,6 +456,14 @@ const SCHEMAS = {
     judgeCommands: z.literal(true).optional(),
     /** What was said to the parent until then; absent where nothing was. */
     words: z.array(SaidWords).max(LIMITS.wordsMax).optional(),
+    /** The board of the parent as it was then, and how often it was written; absent where it never was. */
+    board: z
+      .strictObject({
+        revision: z.int().min(1),
+        written: z.int().min(0),
+        entries: z.array(BoardEntry).max(LIMITS.boardEntriesMax),
+      })
+      .optional(),
   }),
 } as const;
 

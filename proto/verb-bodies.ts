@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ActorProof } from './actors.js';
+import { BoardFound } from './board.js';
 import { idSchema, RunId } from './ids.js';
 import { Refusal } from './request.js';
 import { RUN_VERBS, type RunVerb, VERBS } from './verbs.js';
@@ -53,5 +54,7 @@ export const VerbAnswer = z.strictObject({
   detail: z.string().optional(),
   /** It is recorded as one word of several: others have to say the same before anything follows. */
   waits: z.literal(true).optional(),
+  /** Of a write to the board: the entry as it stands now, written or in the way; null: nothing does. */
+  board: BoardFound.nullable().optional(),
 });
 export type VerbAnswer = z.infer<typeof VerbAnswer>;

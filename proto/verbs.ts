@@ -1,16 +1,17 @@
 import { z } from 'zod';
 import { EditGrant } from './actors.js';
 import { ApprovalId } from './approvals.js';
+import { BoardAttempt, BoardName, BoardSeen } from './board.js';
 import { CommandCall } from './constellation.js';
 import { Proposal } from './edits.js';
-import { TaskId } from './ids.js';
+import { Json, TaskId } from './ids.js';
 import { LIMITS } from './limits.js';
 import { NoteText } from './run-note.js';
 import { CommandWall } from './walls.js';
 import { WordsText } from './words.js';
 
 /** Users of the bus that may send verbs. */
-export type VerbSender = 'cli' | 'console' | 'aip-gateway' | 'planner';
+export type VerbSender = 'cli' | 'console' | 'aip-gateway' | 'planner' | 'device-agent';
 
 /** How a person says it at a terminal: `orrery <name> <run>`, or `<approval>` where it is about one. */
 interface VerbCommand<F extends string> {
@@ -78,6 +79,10 @@ const reason = { field: 'reason', flags: '--reason <text>', what: 'recorded with
 const note = { field: 'note', flags: '--note <text>', what: 'recorded with it; the agent is told' } as const;
 const WAIT = 'show the run until it ends; the exit code says how';
 const OPERATORS = ['cli', 'console'] as const;
+/** Who writes on a board: people, assistants through the planner, agents through the service that runs them. */
+const WRITERS = [...OPERATORS, 'planner', 'device-agent'] as const;
+/** Whose a write is where it is not the sender's own: of who allowed it, or of an attempt. */
+const WHOSE = { grant: EditGrant.optional(), attempt: BoardAttempt.optional() } as const;
 
 /**
  * Every verb that changes a run, in the order in which the help lists them. The bodies on the bus, who may send them, the words
@@ -230,6 +235,50 @@ export const VERBS = {
         what: 'Say one more thing to a run; one that has ended goes on',
         body: { name: 'Words', required: true },
         without: ['grant'],
+      },
+    },
+  ),
+  /** Puts a value on the board of a run, where its tasks, agents, planner and people read it. `revision`: what the writer has seen. */
+  BOARD_SET: row(
+    { name: BoardName, value: Json, revision: BoardSeen.optional(), ...WHOSE },
+    {
+      senders: WRITERS,
+      command: {
+        name: 'board set',
+        what: 'put a value on the board of a run, where its tasks, agents and planner read it',
+        examples: [
+          'orrery board set 0k3j… free_gb 120',
+          `orrery board set 0k3j… hosts '["db-1","db-2"]' --revision 4`,
+          'orrery board set 0k3j… plan - < plan.json',
+        ],
+        own: true,
+        done: '{name} is on the board of run {run} (event {sequence})',
+      },
+      route: {
+        path: 'board/{name}',
+        what: 'Put a value on the board of a run',
+        body: { name: 'BoardValue', required: true },
+        without: ['grant', 'attempt'],
+      },
+    },
+  ),
+  /** Takes a value off the board. */
+  BOARD_DELETE: row(
+    { name: BoardName, revision: BoardSeen.optional(), ...WHOSE },
+    {
+      senders: WRITERS,
+      command: {
+        name: 'board delete',
+        what: 'take a value off the board of a run',
+        examples: ['orrery board delete 0k3j… free_gb', 'orrery board delete 0k3j… free_gb --revision 4'],
+        own: true,
+        done: '{name} is off the board of run {run} (event {sequence})',
+      },
+      route: {
+        path: 'board/{name}/delete',
+        what: 'Take a value off the board of a run',
+        body: { name: 'BoardSeen', required: false },
+        without: ['grant', 'attempt'],
       },
     },
   ),

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ApprovalView } from './approvals.js';
+import { ShownEntry } from './board.js';
 import { Budget, Usage } from './budget.js';
 import { ConversationItem } from './conversation.js';
 import { LineType, RunOutcome, RunStatus, TaskStatus } from './constellation.js';
@@ -106,6 +107,8 @@ export const RunView = z.strictObject({
   labels: RunLabels.nullable().optional(),
   /** What was said, in order: where the run is read from its log. */
   conversation: z.array(ConversationItem).optional(),
+  /** What stands on its board, without the values: where the run is read from its log. */
+  board: z.array(ShownEntry.omit({ value: true })).optional(),
 });
 export type RunView = z.infer<typeof RunView>;
 

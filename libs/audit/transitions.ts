@@ -1,7 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import {
   type TaskEnding,
+  boardOf,
   endsTheRun,
+  filled,
+  filledCheck,
+  isCurrentAttempt,
   findTask,
   hasNotDelivered,
   isHeld,
@@ -62,6 +66,8 @@ export function illegal(run: Run, event: RecordedRunEvent): string | undefined {
       return illegalWaits(run, event.data);
     case 'WORDS_SAID':
       return illegalWords(run, event.data);
+    case 'BOARD_WRITTEN':
+      return illegalWrite(run, event.data);
     case 'RUN_ANNOTATED':
       return illegalAnnotation(run, event);
     default:
@@ -109,6 +115,18 @@ function illegalWords({ words, ending }: Run, { number }: RunEventData<'WORDS_SA
   if (ending !== null) return 'WORDS_SAID: the run is about to end';
   const next = words.length + 1;
   return number === next ? undefined : `WORDS_SAID: they have the number ${number}, the next one is ${next}`;
+}
+
+/** Writes count from 1, an attempt writes while it runs, and only what stands there is taken off. */
+function illegalWrite(run: Run, { name, value, revision, attempt }: RunEventData<'BOARD_WRITTEN'>): string | undefined {
+  if (isTerminal(run)) return 'BOARD_WRITTEN: the run has ended';
+  const next = run.board.revision + 1;
+  if (revision !== next) return `BOARD_WRITTEN: it has the revision ${revision}, the next one is ${next}`;
+  if (value === undefined && !run.board.entries.has(name)) return `BOARD_WRITTEN: nothing stands under ${name}`;
+  if (attempt === undefined) return undefined;
+  const task = findTask(run, attempt.taskId);
+  const isRunning = task !== undefined && isCurrentAttempt(task, attempt.attempt);
+  return isRunning ? undefined : `BOARD_WRITTEN: attempt ${attempt.attempt} of ${attempt.taskId} does not run`;
 }
 
 type Annotation = Extract<RecordedRunEvent, { type: 'RUN_ANNOTATED' }>;
@@ -169,7 +187,7 @@ function refuted(run: Run, lines: readonly LineResult[], ending: TaskEnding): st
     const index = graph.lineIndex.get(id);
     const line = index === undefined ? undefined : graph.lines.at(index);
     if (line === undefined || undecided === true) continue;
-    const judged = judgeLine(line, ending, new Judge(new KnownTruths()));
+    const judged = judgeLine(line, { board: boardOf(run), ...ending }, new Judge(new KnownTruths()));
     if (judged === undefined || judged.undecided === true || judged.satisfied === satisfied) continue;
     return `line ${id} is ${satisfied ? '' : 'not '}satisfied, it says, and its own result says otherwise`;
   }
@@ -187,9 +205,11 @@ type EventOf<T extends TaskEvent['type']> = Extract<TaskEvent, { type: T }>;
 
 function illegalStart(run: Run, task: TaskState, { data }: EventOf<'TASK_STARTED'>): string | undefined {
   if (data.attempt !== task.attempt + 1) return `attempt ${data.attempt} follows ${task.attempt}`;
-  if (!isDeepStrictEqual(data.command, task.star.command)) return 'the command is not that of the task';
+  if (!isDeepStrictEqual(data.command, task.star.command && filled(run, task.star.command)))
+    return 'the command is not that of the task';
   if ((data.command === undefined) !== (data.agent !== undefined)) return 'it needs a command or an agent, one of both';
-  if (!isDeepStrictEqual(data.verify, task.star.verify)) return 'the post-condition is not that of the task';
+  if (!isDeepStrictEqual(data.verify, task.star.verify && filledCheck(run, task.star.verify)))
+    return 'the post-condition is not that of the task';
   if (!isDeepStrictEqual(data.files?.out, task.star.files?.out)) return 'the files it leaves are not those of the task';
   // Once a command that reads what a model wrote was started like any other: such a start is believed.
   const reads = data.judge === true && readsModelText(run, task.star.id);

@@ -257,7 +257,7 @@ describe('the stdin of a task', () => {
       {
         code: 'INVALID_INPUT',
         path: 'edits[0].change.command.arguments.stdin',
-        message: 'the stdin of "b" is a text, {"from": [predecessors]} or {"secret": name}',
+        message: 'the stdin of "b" is a text, {"from": [predecessors]}, {"board": name} or {"secret": name}',
       },
     ]);
     expect(

@@ -2,6 +2,7 @@
  * The aggregate RUN: the plan of a request, what has become of it, and what happens next in it. Pure: time, ids and what a device said
  * come in as arguments. Who stores, sends or asks lives in the services.
  */
+export * from './board/index.js';
 export * from './decide/index.js';
 export * from './edits/index.js';
 export * from './fold/index.js';

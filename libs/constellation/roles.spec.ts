@@ -41,6 +41,8 @@ const SAID: { readonly [V in Exclude<RunVerb, 'FORK' | 'PROPOSE'>]: Extract<Cont
   RESUME: { verb: 'RESUME' },
   RETRY: { verb: 'RETRY', taskId: 'a' },
   SAY: { verb: 'SAY', text: 'look at db-1, too' },
+  BOARD_SET: { verb: 'BOARD_SET', name: 'x', value: 1 },
+  BOARD_DELETE: { verb: 'BOARD_DELETE', name: 'x' },
   ANNOTATE: { verb: 'ANNOTATE', text: 'look' },
   APPROVE: { verb: 'APPROVE', approvalId: ID },
   REJECT: { verb: 'REJECT', approvalId: ID },

@@ -55,7 +55,7 @@ export class ConditionJudge {
 
   /** The same for one condition over what an event holds of a result. */
   async truthOf(condition: string, status: TaskStatus, result: TaskResult | null): Promise<Truth> {
-    const asked = truthOrQuestion(condition, status, result);
+    const asked = truthOrQuestion(condition, { status, result });
     if ('truth' in asked) return asked;
     const [truth = NOT_REACHED] = await this.judge([asked]);
     return truth;
@@ -90,7 +90,7 @@ export class ConditionJudge {
     return {
       result: 'artifact' in first.result ? { json: await this.#bytesOf(first.result.artifact) } : first.result,
       streams: Object.fromEntries(await Promise.all(fetched)),
-      asked: questions.map(({ condition, status }) => ({ condition, status })),
+      asked: questions.map(({ condition, status, board }) => ({ condition, status, board })),
     };
   }
 

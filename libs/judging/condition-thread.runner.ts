@@ -9,7 +9,11 @@ export interface JudgingTask {
   readonly result: { readonly value: Json } | { readonly json: Uint8Array };
   /** Whole outputs of a command, which go in place of those that its device cut. */
   readonly streams: Readonly<Record<string, Uint8Array>>;
-  readonly asked: readonly { readonly condition: string; readonly status: TaskStatus }[];
+  readonly asked: readonly {
+    readonly condition: string;
+    readonly status: TaskStatus;
+    readonly board?: Json | undefined;
+  }[];
 }
 
 /** The truth of the one that was asked at `index`; they come in that order. */
@@ -23,9 +27,11 @@ if (port === null) throw new Error('conditions are judged in a thread');
 
 port.on('message', ({ result, streams, asked }: JudgingTask) => {
   const whole = wholeValue(result, streams);
-  asked.forEach(({ condition, status }, index) => {
+  asked.forEach(({ condition, status, board }, index) => {
     const truth =
-      'reason' in whole ? undecided(whole.reason) : evaluateCondition(condition, { status, result: whole.value });
+      'reason' in whole
+        ? undecided(whole.reason)
+        : evaluateCondition(condition, { status, result: whole.value, board });
     port.postMessage({ index, truth } satisfies JudgedCondition);
   });
 });

@@ -41,7 +41,7 @@ describe('docs/operating.md', () => {
   });
 
   it.each(VERB_PATHS)('names the route of $verb', ({ path }) => {
-    expect(text).toMatch(new RegExp(`\`${path.replaceAll(/\{(\w+)Id\}/gu, '<$1>')}\``, 'u'));
+    expect(text).toMatch(new RegExp(`\`${path.replaceAll(/\{(\w+?)(?:Id)?\}/gu, '<$1>')}\``, 'u'));
   });
 
   it.each(VERB_DECISIONS)('names the word for $verb', ({ decision }) => {

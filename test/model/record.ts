@@ -70,6 +70,7 @@ function recordOne(draft: Draft, event: RunEvent, occasion: Occasion, report: Re
       return recordRound(draft, event, occasion, report);
     case 'TASKS_WAITING':
     case 'PLAN_ACCEPTED':
+    case 'BOARD_WRITTEN':
       return;
     case 'WORDS_SAID':
       if (event.data.number !== ++draft.said)

@@ -129,6 +129,7 @@ const REST = {
   idempotent: true,
   inputs: ['a'],
   files: { in: ['a'], out: ['b.csv'] },
+  board: [{ name: 'x' }],
   review: true,
   replaces: ['a'],
 };

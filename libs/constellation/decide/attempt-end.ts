@@ -4,13 +4,25 @@ import {
   INPUT_UNAVAILABLE,
   LIMITS,
   type Actor,
+  type Instant,
+  type Json,
   type Note,
+  type RunEvent,
   type StopReason,
   type TaskError,
   type TaskResult,
   type Usage,
 } from '#proto';
-import { allOf, judgeLines, endsTheRun, type Run, type TaskState } from '../state/index.js';
+import {
+  allOf,
+  endsTheRun,
+  isAgentTask,
+  judgeLines,
+  readsModelText,
+  type Run,
+  type TaskState,
+} from '../state/index.js';
+import { boardWrite, withWritten } from '../board/index.js';
 import type { RunDraft } from '../fold/index.js';
 import { isRepeatable } from '../edits/index.js';
 import { type Circumstances, deadlinePassed } from '../schedule/index.js';
@@ -149,4 +161,43 @@ function recordedRandomness(text: string): number {
     hash = Math.imul(hash, 0x01000193);
   }
   return (hash >>> 0) / 2 ** 32;
+}
+
+type Writes =
+  { readonly ok: true; readonly events: readonly RunEvent[] } | { readonly ok: false; readonly problem: string };
+
+/** What the task writes on the board now that it has completed, all of it or nothing; or why it cannot. */
+export function boardWritesOf(run: Run, index: number, result: TaskResult, at: Instant): Writes {
+  const { star, judged, attempt } = run.tasks.at(index);
+  const events: RunEvent[] = [];
+  let { board } = run;
+  const judge = judged || isAgentTask(star) || readsModelText(run, star.id);
+  for (const { name, field } of star.board ?? []) {
+    const value = fieldOf(result, field);
+    if (value === undefined)
+      return { ok: false, problem: `board.${name}: its result has no whole ${field ?? 'value'}` };
+    const by = { by: ATTEMPTS, attempt: { taskId: star.id, attempt }, judge, at };
+    const written = boardWrite(board, { name, value }, by);
+    if (written.kind === 'ignored') continue;
+    if (written.kind === 'rejected') return { ok: false, problem: `board.${name}: ${written.reason.message}` };
+    board = withWritten(board, written.data);
+    events.push({ type: 'BOARD_WRITTEN', data: written.data });
+  }
+  return { ok: true, events };
+}
+
+/** Who says what an attempt has come to. */
+const ATTEMPTS: Actor = { kind: 'system', id: 'device-agent' };
+
+/** Undefined of what is not there, or was cut. */
+function fieldOf({ value, cut = [] }: TaskResult, field: string | undefined): Json | undefined {
+  const path = field?.split('.') ?? [];
+  if (cut.some((one) => one === '' || field === undefined || one === field || one.startsWith(`${field}.`)))
+    return undefined;
+  let found: Json | undefined = value;
+  for (const name of path) {
+    if (typeof found !== 'object' || found === null || !Object.hasOwn(found, name)) return undefined;
+    found = (found as Record<string, Json>)[name];
+  }
+  return found;
 }

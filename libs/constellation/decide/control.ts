@@ -18,6 +18,8 @@ import {
   authorOf,
   countText,
   doomOf,
+  findTask,
+  isCurrentAttempt,
   isSole,
   isTerminal,
   isUnsatisfied,
@@ -31,6 +33,7 @@ import {
   SELF_APPROVED,
   whomToAsk,
 } from '../state/index.js';
+import { boardWrite, foundEntry } from '../board/index.js';
 import { abandonEdit } from './edit-rounds.js';
 import { beginToEnd } from './ending.js';
 import type { RunDraft } from '../fold/index.js';
@@ -40,7 +43,11 @@ import { listOfIds, positionOf } from '../plan/index.js';
 /** The verbs that are decided here: all but those that come with more than what is said. */
 type ControlVerb = Exclude<RunVerb, 'FORK' | 'PROPOSE'>;
 type Told<V extends ControlVerb> = { readonly verb: V } & Readonly<Omit<VerbBody<V>, 'id' | 'actor' | 'grant'>> &
-  (V extends 'SAY' ? Pick<SaidWords, 'delegated'> : unknown);
+  (V extends 'SAY' ? Pick<SaidWords, 'delegated'> : unknown) &
+  (V extends 'BOARD_SET' | 'BOARD_DELETE' ? WhoseWrite : unknown);
+
+/** `judged`: a model may have written it, or who is no operator. */
+type WhoseWrite = Pick<SaidWords, 'delegated'> & { readonly judged?: boolean | undefined };
 
 /** What a person, or a program in a person's place, may tell a run to do. */
 export type Control = { [V in ControlVerb]: Told<V> }[ControlVerb];
@@ -58,6 +65,8 @@ const DECIDED: { readonly [V in ControlVerb]: Decide<V> } = {
   RESUME: resume,
   RETRY: retry,
   SAY: say,
+  BOARD_SET: write,
+  BOARD_DELETE: write,
   ANNOTATE: annotate,
   APPROVE: decideApproval,
   REJECT: decideApproval,
@@ -266,6 +275,44 @@ function whenAsked(run: Run): string {
   if (run.editing !== null) return `the planner is asked about it after round ${run.editing.editId}`;
   if (run.phase === 'PAUSED' && run.waitsFor === null) return 'the run is paused: the planner is asked when it goes on';
   return 'the planner is asked now';
+}
+
+/** A value for those who read the board: while the run goes on, and of an attempt while it does. */
+function write(
+  draft: RunDraft,
+  told: Told<'BOARD_SET'> | Told<'BOARD_DELETE'>,
+  by: Actor,
+  { now, approvers }: Circumstances,
+): Answer {
+  const { run } = draft;
+  const { name, revision, attempt, delegated, judged = false } = told;
+  if (isTerminal(run)) {
+    const message = `the run is ${run.phase}, and its board stays as it is; say something to it, or fork it, and it goes on`;
+    return refuse('INVALID_STATE', message);
+  }
+  if (attempt !== undefined) {
+    const task = findTask(run, attempt.taskId);
+    if (task === undefined || !isCurrentAttempt(task, attempt.attempt)) {
+      return refuse('INVALID_STATE', `attempt: attempt ${attempt.attempt} of "${attempt.taskId}" does not run`);
+    }
+  }
+  const value = told.verb === 'BOARD_SET' ? told.value : undefined;
+  const writer = { by, attempt, delegated, judge: judged || attempt !== undefined, at: instantOf(now) };
+  const isNew = authorOf(run, by) === undefined && approvers?.includes(by.id) === true;
+  const written = boardWrite(run.board, { name, value, revision }, writer);
+  if (written.kind !== 'written') return written;
+  draft.add({ type: 'BOARD_WRITTEN', data: written.data });
+  const entry = run.board.entries.get(name);
+  const detail = [
+    ...(entry === undefined ? [] : [`revision ${entry.revision}`]),
+    ...(entry?.judge === true ? ['a command that takes it is judged before it runs'] : []),
+    ...(isNew ? ['from now on somebody else approves what the run asks for'] : []),
+  ].join('; ');
+  return {
+    kind: 'accepted',
+    board: entry === undefined ? null : foundEntry(entry),
+    ...(detail !== '' && { detail }),
+  };
 }
 
 /** Also of a run that has ended: what is to be known of it is often known afterwards. */

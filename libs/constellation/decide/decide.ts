@@ -1,7 +1,7 @@
 import { type Actor, instantOf, mayDo, type RunEvent, sentenceOf } from '#proto';
 import { ACCEPTED, type Answer, refuse } from '../values/index.js';
 import { recordAsk, type WordBefore, saidBefore } from './approvals.js';
-import { failAttempt } from './attempt-end.js';
+import { boardWritesOf, failAttempt } from './attempt-end.js';
 import { type Circumstances, taskFailed } from '../schedule/index.js';
 import { close } from './close.js';
 import { acceptedBefore, control } from './control.js';
@@ -102,10 +102,12 @@ function obey(
   }
   const problem = mayNotSay(draft.run, action.verb, { by, roles });
   if (problem !== undefined) return problem;
-  if (action.verb !== 'PROPOSE') return control(draft, action, by, circumstances);
-  const { proposal, delegated } = action;
   const isTrusted = roles === undefined || mayDo(roles, 'RUN_UNJUDGED');
-  const judged = delegated || by.kind === 'system' || !isTrusted;
+  const judged = ('delegated' in action && action.delegated === true) || by.kind === 'system' || !isTrusted;
+  if (action.verb === 'BOARD_SET' || action.verb === 'BOARD_DELETE')
+    return control(draft, { ...action, judged }, by, circumstances);
+  if (action.verb !== 'PROPOSE') return control(draft, action, by, circumstances);
+  const { proposal } = action;
   return proposeEdits(draft, { proposal, by, planHash: null, source: null, used: null, judged }, circumstances);
 }
 
@@ -207,9 +209,16 @@ function endAttempt(
   const { used, notes } = finished;
   if (finished.status === 'completed') {
     const { result } = finished;
-    const lines = judgeLines(run, index, { status: 'COMPLETED', result }, draft.judge);
+    const writes = boardWritesOf(run, index, result, instantOf(circumstances.now));
+    if (!writes.ok) {
+      const error = { code: 'BOARD_REFUSED', message: writes.problem, outcome: 'failed', output: result } as const;
+      failAttempt(draft, index, { error, attemptHash, used, notes }, circumstances);
+      return ACCEPTED;
+    }
     const completedAt = instantOf(circumstances.now);
     const more = { ...(used === undefined ? {} : { used }), ...(notes === undefined ? {} : { notes }) };
+    draft.add(...writes.events);
+    const lines = judgeLines(run, index, { status: 'COMPLETED', result }, draft.judge);
     draft.add({ type: 'TASK_COMPLETED', data: { taskId, attempt, result, lines, completedAt, attemptHash, ...more } });
     return ACCEPTED;
   }

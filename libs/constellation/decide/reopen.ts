@@ -1,7 +1,7 @@
 import type { Actor, LineId, LineResult } from '#proto';
 import { sourceOf, targetOf } from '../plan/index.js';
 import type { RunDraft } from '../fold/index.js';
-import { judgeLine, isTerminalTask, type Run, type TaskState } from '../state/index.js';
+import { boardOf, judgeLine, isTerminalTask, type Run, type TaskState } from '../state/index.js';
 
 interface Reopened {
   readonly reason: 'retry_policy' | 'operator';
@@ -45,7 +45,7 @@ function judgedAnew({ run, judge }: RunDraft, position: number, reopened: Readon
     const source = sourceOf(graph, line);
     const { status, result } = run.tasks.at(source);
     const isAsked = run.lines.at(line).undecided === true && isTerminalTask(status) && !reopened.has(source);
-    return isAsked ? (judgeLine(graph.lines.at(line), { status, result }, judge) ?? []) : [];
+    return isAsked ? (judgeLine(graph.lines.at(line), { status, result, board: boardOf(run) }, judge) ?? []) : [];
   });
 }
 

@@ -1,4 +1,5 @@
-import type { LineId, LineResult, SaidWords, TaskStatus } from '#proto';
+import { restoredBoard, withWritten } from '../board/index.js';
+import type { BoardWritten, LineId, LineResult, RunEventData, SaidWords, TaskStatus } from '#proto';
 import {
   type RequestOfRun,
   type PhaseOfRun,
@@ -85,6 +86,18 @@ export function hear(draft: Draft, said: SaidWords): void {
   draft.authors = withAuthor(draft.authors, said.by, 'said');
   draft.queued = [...draft.queued, { kind: 'words', number: said.number }];
   draft.plannerSilent = false;
+}
+
+/** What was said to the run that this one was forked from, and what stood on its board. */
+export function inherit(draft: Draft, { words = [], board }: RunEventData<'RUN_FORKED'>): void {
+  draft.words = words;
+  draft.board = restoredBoard(board);
+}
+
+/** Whoever writes on the board has a part in what reads it. */
+export function post(draft: Draft, written: BoardWritten): void {
+  draft.board = withWritten(draft.board, written);
+  draft.authors = withAuthor(draft.authors, written.by, 'wrote');
 }
 
 /** 1 for a task of an agent that is still to start. */

@@ -45,6 +45,8 @@ import {
   enter,
   forgetWaits,
   hear,
+  inherit,
+  post,
   recordJudged,
   reopenLines,
   reshape,
@@ -97,7 +99,7 @@ export function evolveCommit(run: Run | undefined, commit: RunCommit): Run {
   return draft;
 }
 
-/** A whole run; undefined without commits. The derived sets are copied once for all of them. */
+/** A whole run; undefined without commits. */
 export function foldRun(commits: readonly RunCommit[]): Run | undefined {
   const [first] = commits;
   if (first === undefined) return undefined;
@@ -174,14 +176,16 @@ function apply(draft: Draft, event: RunEvent): void {
       return enter(draft, { ...UNDERWAY, deadlineAt: event.data.deadlineAt });
     case 'WORDS_SAID':
       return hear(draft, event.data);
+    case 'BOARD_WRITTEN':
+      return post(draft, event.data);
     case 'RUN_ANNOTATED':
-      // Beside the history, never in it: nothing that is done depends on an annotation.
       return annotate(draft, event.data);
     default:
       return unknownFact(event); // an unknown fact stops the replay: upcast it, never skip it
   }
 }
 
+/** Beside the history, never in it: nothing that is done depends on an annotation. */
 function annotate(draft: Draft, data: RunEventData<'RUN_ANNOTATED'>): void {
   if (data.kind === 'evaluation') Object.assign(draft, { evaluation: data.evaluation });
   if (data.kind !== 'note') return;
@@ -210,7 +214,7 @@ function fork(draft: Draft, data: RunEventData<'RUN_FORKED'>): void {
   draft.revision = data.revision;
   draft.queued = data.triggers;
   draft.blackboard = data.blackboard ?? [];
-  draft.words = data.words ?? [];
+  inherit(draft, data);
   draft.endOfPlanRevision = null;
   reshape(draft, shape, null);
 }

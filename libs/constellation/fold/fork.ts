@@ -8,6 +8,7 @@ import {
   type RunEventData,
   DEFAULTS,
 } from '#proto';
+import { carriedBoard } from '../board/index.js';
 import { buildGraph } from '../plan/index.js';
 import { PersistentArray } from '../values/index.js';
 import {
@@ -71,6 +72,7 @@ export function forkedFrom({ run, by, requestId, now, approvals, judge }: ForkOr
     authors: run.authors.map(({ actor }) => actor).filter((actor) => !sameActor(actor, by)),
     ...(run.blackboard.length === 0 ? {} : { blackboard: [...run.blackboard] }),
     ...(run.words.length === 0 ? {} : { words: [...run.words] }),
+    ...(run.board.revision === 0 ? {} : { board: carriedBoard(run.board) }),
     triggers: run.editing === null ? [...run.queued] : [...run.editing.triggers, ...run.queued].filter(isCarried),
   };
 }

@@ -29,7 +29,9 @@ const typed = new Map<string, Environment>();
 function typedFor(tool: string, schema: Fields): Environment {
   const known = typed.get(tool);
   if (known !== undefined) return known;
-  const made = languageWith((environment) => environment.registerVariable({ name: 'result', schema: { ...schema } }));
+  const made = languageWith((environment) =>
+    environment.registerVariable({ name: 'result', schema: { ...schema } }).registerVariable('board', 'dyn'),
+  );
   typed.set(tool, made);
   return made;
 }

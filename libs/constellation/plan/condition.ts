@@ -17,13 +17,17 @@ import { wrongTypes } from './condition-types.js';
 export interface ConditionScope {
   readonly status: TaskStatus;
   readonly result: Json;
+  /** What it reads of the board of the run; nothing where it reads none. */
+  readonly board?: Json | undefined;
 }
 
 /** What a condition comes to. What cannot be judged is undecided: that is not a no. */
 export type Truth =
   { readonly truth: 'satisfied' } | { readonly truth: 'unsatisfied' | 'undecided'; readonly reason: string };
 
-const environment = languageWith((language) => language.registerVariable('result', 'dyn'));
+const environment = languageWith((language) =>
+  language.registerVariable('result', 'dyn').registerVariable('board', 'dyn'),
+);
 
 /**
  * Says in one sentence what is wrong with a condition; undefined when it parses and could be true or false. `tool`: whose
@@ -42,7 +46,7 @@ function parsed(condition: string): Expression | string {
   try {
     const expression = read(environment, condition);
     const { valid, type, error } = expression.check();
-    if (!valid) return `is not valid CEL: ${sentenceOfError(error)} (the variables are status and result)`;
+    if (!valid) return `is not valid CEL: ${sentenceOfError(error)} (the variables are status, result and board)`;
     if (type !== 'bool' && type !== 'dyn') return `must be true or false, but is of type ${String(type)}`;
     return expression;
   } catch (error) {
@@ -55,19 +59,25 @@ function parsed(condition: string): Expression | string {
  * does not fit) or is no bool is undecided. Takes time in proportion to the value where `isPlain` says so, otherwise as long
  * as it takes.
  */
-export function evaluateCondition(condition: string, { status, result }: ConditionScope): Truth {
+export function evaluateCondition(condition: string, { status, result, board = {} }: ConditionScope): Truth {
   const expression = parsed(condition);
   if (typeof expression === 'string') return undecided(`the condition ${expression}`);
   try {
     const lost = streamsReadBy(condition, result).find((stream) => isLost(result, stream));
     if (lost !== undefined) return undecided(`only a part of ${lost} is there`);
-    const value = expression.evaluate({ status, result: celValue(result) });
+    const value = expression.evaluate({ status, result: celValue(result), board: boardValue(board) });
     if (value === true) return { truth: 'satisfied' };
     if (value === false) return { truth: 'unsatisfied', reason: `the condition ${condition} is false` };
     return undecided('it is neither true nor false');
   } catch (error) {
     return undecided(hinted(sentenceOfError(error)));
   }
+}
+
+/** A map: under which names something stands is for those to say who write there, `constructor` among them. */
+function boardValue(board: Json): unknown {
+  const values = typeof board === 'object' && board !== null ? Object.entries(board) : [];
+  return new Map(values.map(([name, value]) => [name, celValue(value)]));
 }
 
 export function undecided(reason: string): Truth {
@@ -145,6 +155,29 @@ function isWithin(path: string, outer: string): boolean {
   return outer === '' || path === outer || path.startsWith(`${outer}.`) || path.startsWith(`${outer}[`);
 }
 
+/** Names of the board that a condition reads; null: any, because it reckons which. Empty where it does not look there. */
+export function boardNamesReadBy(condition: string): readonly string[] | null {
+  return readingOf(condition).board;
+}
+
+function boardNamesIn(node: ASTNode): string[] | null {
+  const { op, args } = node as { readonly op: string; readonly args: unknown };
+  if (op === 'id') return args === 'board' ? null : [];
+  if ((op === '.' || op === '[]') && Array.isArray(args) && isBoard(args[0] as ASTNode)) {
+    const field = typeof args[1] === 'string' ? args[1] : literalOf(args[1] as ASTNode);
+    return typeof field === 'string' ? [field] : null;
+  }
+  const names = new Set<string>();
+  for (const child of childrenOf(node)) {
+    const inner = boardNamesIn(child);
+    if (inner === null) return null;
+    for (const name of inner) names.add(name);
+  }
+  return [...names];
+}
+
+const isBoard = ({ op, args }: ASTNode): boolean => op === 'id' && args === 'board';
+
 /** Where in the result a condition reads, as `pathOf` writes it: the longest paths that stand in its text. */
 function pathsIn(node: ASTNode): string[] {
   const path = pathTo(node);
@@ -174,6 +207,7 @@ function pathTo(node: ASTNode): PropertyKey[] | undefined {
 interface Reading {
   readonly isPlain: boolean;
   readonly paths: readonly string[];
+  readonly board: readonly string[] | null;
 }
 
 const READINGS_MAX = 1_000;
@@ -184,7 +218,11 @@ function readingOf(condition: string): Reading {
   if (known !== undefined) return known;
   const isReadable = typeof parsed(condition) !== 'string';
   const ast = isReadable ? environment.parse(condition).ast : undefined;
-  const reading = { isPlain: ast === undefined || isPlainNode(ast), paths: ast === undefined ? [] : pathsIn(ast) };
+  const reading = {
+    isPlain: ast === undefined || isPlainNode(ast),
+    paths: ast === undefined ? [] : pathsIn(ast),
+    board: ast === undefined ? [] : boardNamesIn(ast),
+  };
   if (readings.size >= READINGS_MAX) readings.delete(readings.keys().next().value ?? '');
   readings.set(condition, reading);
   return reading;

@@ -4,7 +4,7 @@
  */
 export * from './acyclic.js';
 export * from './content.js';
-export { type Truth, checkCondition, evaluateCondition, undecided } from './condition.js';
+export { type Truth, boardNamesReadBy, checkCondition, evaluateCondition, undecided } from './condition.js';
 export { patternOf } from './condition-pattern.js';
 export { type Graph, NO_GRAPH, buildGraph, descendantsOf, positionOf, sourceOf, targetOf } from './graph.js';
 export * from './files.js';

@@ -1,12 +1,6 @@
-import type { LineType, TaskResult, TaskStarLine, TaskStatus } from '#proto';
+import type { LineType, TaskStarLine, TaskStatus } from '#proto';
 import type { Truth } from './condition.js';
-import type { Judge } from './truth.js';
-
-/** How a task ended, as far as its lines ask. */
-export interface TaskEnding {
-  readonly status: TaskStatus;
-  readonly result: TaskResult | null;
-}
+import type { Judge, TaskEnding } from './truth.js';
 
 /** What a line of one type means. Beside its words in `LINE_TYPES` this is all that there is to a type. */
 interface LineKind {
@@ -72,8 +66,9 @@ export const LINE_KINDS = {
 } satisfies Record<LineType, LineKind> as Readonly<Record<LineType, LineKind>>;
 
 /** What never ran has answered nothing that could be looked at: that is known, and no condition can hold over it. */
-function judgeCondition({ condition = '', from }: TaskStarLine, { status, result }: TaskEnding, judge: Judge) {
-  const truth = judge.judge(condition, status, result);
+function judgeCondition({ condition = '', from }: TaskStarLine, ending: TaskEnding, judge: Judge) {
+  const { status, result } = ending;
+  const truth = judge.judge(condition, ending);
   const neverRan = result === null && (status === 'SKIPPED' || status === 'CANCELLED');
   if (truth?.truth !== 'undecided' || !neverRan) return truth;
   return { truth: 'unsatisfied', reason: `${from} is ${status} and has no result` } as const;

@@ -1,5 +1,6 @@
 import { ArtifactRef, type Json, LIMITS, type TaskResult, type TaskStatus } from '#proto';
 import {
+  boardNamesReadBy,
   evaluateCondition,
   isPlain,
   readsWhole,
@@ -17,6 +18,15 @@ export interface Question {
   readonly result: { readonly value: Json } | { readonly artifact: ArtifactRef };
   /** Outputs of a command that lie elsewhere and belong in its place. */
   readonly streams: Readonly<Partial<Record<Stream, ArtifactRef>>>;
+  /** What it reads of the board; undefined where it reads nothing there. */
+  readonly board?: Json | undefined;
+}
+
+/** How a task ended, and what a condition about it finds on the board under these names (null: under any). */
+export interface TaskEnding {
+  readonly status: TaskStatus;
+  readonly result: TaskResult | null;
+  readonly board?: ((names: readonly string[] | null) => Json) | undefined;
 }
 
 /** What has been found out of conditions that take time, or need more than an event holds. */
@@ -25,9 +35,9 @@ export interface Truths {
 }
 
 /** The same text for the same question, and for no other. */
-function questionKey({ condition, status, result, streams }: Question): string {
+function questionKey({ condition, status, result, streams, board }: Question): string {
   const of = 'artifact' in result ? [result.artifact.sha256] : result.value;
-  return JSON.stringify([condition, status, of, streams.stdout?.sha256, streams.stderr?.sha256]);
+  return JSON.stringify([condition, status, of, streams.stdout?.sha256, streams.stderr?.sha256, board]);
 }
 
 /** Questions that were asked and are answered: what a decision needs to know besides its inputs. */
@@ -59,8 +69,8 @@ export class Judge {
   }
 
   /** Undefined: it is wanted from now on. */
-  judge(condition: string, status: TaskStatus, result: TaskResult | null): Truth | undefined {
-    const asked = truthOrQuestion(condition, status, result);
+  judge(condition: string, judged: TaskEnding): Truth | undefined {
+    const asked = truthOrQuestion(condition, judged);
     if ('truth' in asked) return asked;
     if (this.#truths === undefined) return judgedInPlace(asked);
     const known = this.#truths.of(asked);
@@ -70,7 +80,11 @@ export class Judge {
 }
 
 /** The truth where it takes no time, what somebody has to find out where it does. */
-export function truthOrQuestion(condition: string, status: TaskStatus, result: TaskResult | null): Truth | Question {
+export function truthOrQuestion(condition: string, judged: TaskEnding): Truth | Question {
+  const { status, result } = judged;
+  const names = boardNamesReadBy(condition);
+  const read = names?.length === 0 ? undefined : judged.board?.(names);
+  const board = read === undefined ? {} : { board: read };
   const value = result?.value ?? null;
   const streams = streamsOf(condition, value);
   const cut = (result?.cut ?? []).filter((path) => !Object.hasOwn(streams, path));
@@ -79,8 +93,8 @@ export function truthOrQuestion(condition: string, status: TaskStatus, result: T
   if (bytes > LIMITS.conditionBytesMax) {
     return undecided(`it is about ${bytes} bytes; at most ${LIMITS.conditionBytesMax} are judged`);
   }
-  if (bytes === 0 && isPlain(condition)) return evaluateCondition(condition, { status, result: value });
-  return { condition, status, result: artifact === undefined ? { value } : { artifact }, streams };
+  if (bytes === 0 && isPlain(condition)) return evaluateCondition(condition, { status, result: value, ...board });
+  return { condition, status, result: artifact === undefined ? { value } : { artifact }, streams, ...board };
 }
 
 /** A command's output that its device cut lies whole in ARTIFACTS, and its result says where. */
@@ -95,7 +109,7 @@ function streamsOf(condition: string, value: Json): Question['streams'] {
 }
 
 /** Judges where it stands, however long it takes, what needs nothing that lies elsewhere. */
-export function judgedInPlace({ condition, status, result, streams }: Question): Truth {
+export function judgedInPlace({ condition, status, result, streams, board }: Question): Truth {
   if ('artifact' in result || Object.keys(streams).length > 0) return undecided('the whole of it is not at hand');
-  return evaluateCondition(condition, { status, result: result.value });
+  return evaluateCondition(condition, { status, result: result.value, board });
 }

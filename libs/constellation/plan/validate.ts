@@ -11,9 +11,10 @@ import {
   type TaskInput,
   type TaskStar,
 } from '#proto';
+import { referenceIn } from '../board/index.js';
 import { listOfIds } from '../values/index.js';
 import { findCycle } from './acyclic.js';
-import { checkCondition } from './condition.js';
+import { boardNamesReadBy, checkCondition } from './condition.js';
 import { checkFiles } from './files.js';
 import { graphOfConstellation } from './graph.js';
 import { checkWhere } from './where.js';
@@ -65,9 +66,14 @@ function* danglingLines({ tasks, lines }: TaskConstellation): Generator<Issue> {
 /** What is wrong with the condition that a task has to meet at its end; undefined when nothing is. */
 export function checkVerification({ verify, command }: TaskStar, patterns: PatternCount): string | undefined {
   const { tool } = verify?.command ?? command ?? {};
+  if (verify?.condition !== undefined && readsBoard(verify.condition)) {
+    return 'the condition of verify is judged where the task runs, and reads no board; a line can have it';
+  }
   const wrong = verify?.condition === undefined ? undefined : patterns.check(verify.condition, tool);
   return wrong === undefined ? undefined : `the condition ${wrong}`;
 }
+
+const readsBoard = (condition: string): boolean => boardNamesReadBy(condition)?.length !== 0;
 
 /** Counts conditions that have a pattern, and says so when there are too many; the ones beyond are not looked at. */
 export class PatternCount {
@@ -179,7 +185,7 @@ export function unknownField(input: TaskInput, source: TaskStar | undefined): st
   return `the result of EXEC_CLI has no field "${name}"; it has ${known.join(', ')}`;
 }
 
-export const STDIN_FORMS = 'a text, {"from": [predecessors]} or {"secret": name}';
+export const STDIN_FORMS = 'a text, {"from": [predecessors]}, {"board": name} or {"secret": name}';
 
 type ParsedStdin =
   | { readonly ok: true; readonly value: StdinFrom }
@@ -197,10 +203,11 @@ export function parseStdin(stdin: Json | undefined): ParsedStdin {
     : { ok: false, at: '', message: `stdin is ${STDIN_FORMS}` };
 }
 
-/** False for a text, nothing, and a secret of the device, which need nobody's output. */
+/** False for a text, nothing, a value of the board, and a secret of the device, which need nobody's output. */
 export function takesOutputs(stdin: Json | undefined): boolean {
   if (stdin === undefined || stdin === null || typeof stdin === 'string') return false;
   if (typeof stdin !== 'object' || Array.isArray(stdin)) return true;
+  if (referenceIn(stdin) !== undefined) return false;
   const [name, ...others] = Object.keys(stdin);
   return !(name === 'secret' && others.length === 0 && typeof stdin['secret'] === 'string');
 }

@@ -1,5 +1,6 @@
 import type { RunCommit, RunView } from '#proto';
-import { conversationOf, eventWords, isTalk, itemText, type Showing } from '../views/index.js';
+import { boardOfCommits, shownBoard } from '../board/index.js';
+import { conversationOf, eventWords, isTalk, itemText, type Showing, writerText } from '../views/index.js';
 import { limited } from './report-limits.js';
 import { cell } from './report-text.js';
 
@@ -38,6 +39,21 @@ export function conversationSection(commits: readonly RunCommit[]): string {
     item.text === '' ? '-' : cell(item.text, TEXT_CHARS_MAX),
   ]);
   return `## Conversation\n\n${limited(['#', 'At', 'Who', 'What'], rows)}`;
+}
+
+/** What stood on the board at the end, and who wrote it; nothing where nobody did. */
+export function boardSection(commits: readonly RunCommit[]): string {
+  const entries = shownBoard({ board: boardOfCommits(commits), blackboard: [] });
+  if (entries.length === 0) return '';
+  const rows = entries.map((entry) => [
+    cell(entry.name),
+    String(entry.revision ?? '-'),
+    String(entry.bytes),
+    cell(writerText(entry)),
+    entry.judge === true ? 'yes' : 'no',
+    cell(JSON.stringify(entry.value), TEXT_CHARS_MAX),
+  ]);
+  return `## Board\n\n${limited(['Name', 'Revision', 'Bytes', 'By', 'Judged', 'Value'], rows)}`;
 }
 
 /** What people noted beside the history, however much of the timeline is left out. */

@@ -13,7 +13,7 @@ import { limited, more, REPORT_LIMITS } from './report-limits.js';
 import { cell, cut, duration, fence, span, table } from './report-text.js';
 import { partText } from './report-output.js';
 import { plansSection, type PlanStep } from './report-plans.js';
-import { conversationSection, notesSection, timelineSection } from './report-timeline.js';
+import { boardSection, conversationSection, notesSection, timelineSection } from './report-timeline.js';
 
 export interface ReportInput {
   readonly run: RunView;
@@ -50,6 +50,7 @@ export function renderReport(input: ReportInput): string {
     tasksSection(run),
     timelineSection(run, input.commits),
     conversationSection(input.commits),
+    boardSection(input.commits),
     notesSection(run),
     plansSection(input.plans ?? []),
     editsSection(input),

@@ -7,4 +7,5 @@ export { dueWaits, noteWaits, waitText, waitTriggers } from './device-wait.js';
 export * from './doomed.js';
 export * from './task-failed.js';
 export * from './ready.js';
+export { filled, filledCheck } from './start.js';
 export * from './wake-up.js';

@@ -7,7 +7,7 @@ import type { Circumstances } from './circumstances.js';
 import { NOTHING_SEEN, type Seen, Waits } from './device-wait.js';
 import { SlotView } from './slots.js';
 import { taskFailed } from './task-failed.js';
-import { start } from './start.js';
+import { missingOnBoard, start } from './start.js';
 
 /** Waited for by a task for which no device is connected that would do. */
 export const ANY_DEVICE = '*';
@@ -63,6 +63,12 @@ export function startReady(draft: RunDraft, held: (index: number) => boolean, { 
       // A task of this run that ends is an input of it; what others end wakes the runs that wait for any device.
       if (slots.isFleetFull) starvedOf.add(ANY_DEVICE);
       break;
+    }
+    const missing = missingOnBoard(run, task.star);
+    if (missing !== undefined) {
+      const error = { code: 'NOT_ON_BOARD', message: missing, outcome: 'failed' } as const;
+      failures.push(taskFailed(draft, index, error, now));
+      continue;
     }
     const known = waits.ofNeed(task.need);
     const bounds = known === undefined ? purse.lacking(task.star) : [];

@@ -1,6 +1,7 @@
 import {
   instantOf,
   type Budget,
+  type CommandCall,
   DEFAULTS,
   type RunEvent,
   type RunEventData,
@@ -12,7 +13,9 @@ import {
   StdinFrom,
   type TaskId,
   type TaskStar,
+  type Verification,
 } from '#proto';
+import { boardReferences, withBoardValues } from '../board/index.js';
 import type { Assignment } from '../edits/index.js';
 import { positionOf, sourceOf } from '../plan/index.js';
 import { isAgentTask, mustJudge, readsModelText, type Run } from '../state/index.js';
@@ -37,9 +40,9 @@ export function start(run: Run, index: number, { device, budget }: Given, now: n
       deviceId: device.deviceId,
       sessionId: session.sessionId,
       journalId: session.journalId,
-      ...(star.command === undefined ? orderOf(run, star) : { command: star.command }),
+      ...(star.command === undefined ? orderOf(run, star) : { command: filled(run, star.command) }),
       ...(mustJudge(run, task) || readsModelText(run, star.id) ? { judge: true as const, ...approvalOf(run) } : {}),
-      ...(star.verify === undefined ? {} : { verify: star.verify }),
+      ...(star.verify === undefined ? {} : { verify: filledCheck(run, star.verify) }),
       ...(budget === undefined ? {} : { budget }),
       inputs: inputsOf(run, index),
       ...filesOf(run, star, device),
@@ -48,6 +51,24 @@ export function start(run: Run, index: number, { device, budget }: Given, now: n
       timeoutAt: instantOf(now + timeoutMs),
     },
   } as const satisfies RunEvent;
+}
+
+/** What stands on the board goes into the order itself: the log says what was run. */
+export function filled({ board }: Pick<Run, 'board'>, command: CommandCall): CommandCall {
+  return withBoardValues(command, (name) => board.entries.get(name)?.value ?? null);
+}
+
+/** The same of a post-condition. */
+export function filledCheck(run: Pick<Run, 'board'>, verify: Verification): Verification {
+  return verify.command === undefined ? verify : { ...verify, command: filled(run, verify.command) };
+}
+
+/** The first name that the task takes from the board and that is not there; undefined when it can start. */
+export function missingOnBoard({ board }: Pick<Run, 'board'>, { command, verify }: TaskStar): string | undefined {
+  const commands = [command, verify?.command].filter((one) => one !== undefined);
+  const missing = commands.flatMap(boardReferences).find(({ name }) => !board.entries.has(name));
+  if (missing === undefined) return undefined;
+  return `its argument ${missing.path} is "${missing.name}" of the board, and nothing stands there; write it and retry the task`;
 }
 
 /** What the device's agent is asked to do, and how a person has a say in it. */

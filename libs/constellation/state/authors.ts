@@ -3,13 +3,13 @@ import type { Actor } from '#proto';
 /** Somebody who had a part in what a run does: what he approved of it, nobody else would have looked at. */
 export interface Author {
   readonly actor: Actor;
-  /** `parent`: in the run that this one was forked from. `said`: his words are what its planner was asked about. */
-  readonly part: 'requested' | 'edited' | 'forked' | 'parent' | 'said';
+  /** `parent`: in the run that this one was forked from. `said`: his words are what its planner was asked about. `wrote`: on its board. */
+  readonly part: 'requested' | 'edited' | 'forked' | 'parent' | 'said' | 'wrote';
 }
 
-/** A run is somebody's own who asked for it, or shaped it himself; who said something to it, or had a part in its parent, owns nothing. */
+/** A run is somebody's own who asked for it, or shaped it himself; who said something to it, wrote on its board, or had a part in its parent, owns nothing. */
 export const isOwner = (author: Author | undefined): boolean =>
-  author !== undefined && author.part !== 'parent' && author.part !== 'said';
+  author !== undefined && (author.part === 'requested' || author.part === 'edited' || author.part === 'forked');
 
 export const sameActor = (one: Actor, other: Actor): boolean => one.kind === other.kind && one.id === other.id;
 
@@ -29,6 +29,7 @@ const PARTS: Readonly<Record<Author['part'], string>> = {
   forked: 'forked this run',
   parent: 'had a part in the run that this one was forked from',
   said: 'said what this run is to do',
+  wrote: 'wrote on the board of this run',
 };
 
 /** `anna requested this run`. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { TaskStarLine, TaskStatus } from '#proto';
 import { ALICE, completed, constellation, failed, propose, add, Story, submit } from '../testing/given.js';
-import type { TaskEnding } from '../plan/line-types.js';
+import type { TaskEnding } from '../plan/truth.js';
 import { doomOf, judgeLine as judgeOne, judgeLines as judgeAll } from './lines.js';
 import type { Run } from './run.js';
 import { Judge } from '../plan/truth.js';

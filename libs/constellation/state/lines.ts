@@ -1,15 +1,23 @@
-import type { LineResult, TaskStarLine } from '#proto';
+import type { Json, LineResult, TaskStarLine } from '#proto';
+import { boardValues } from '../board/index.js';
 import { type Doomer, type TaskEnding, type Judge, LINE_KINDS, sourceOf } from '../plan/index.js';
 import { type Run } from './run.js';
 
 /** What the lines that leave a task come to when it ends: judged once, recorded in the task's terminal event. */
 export function judgeLines(run: Run, taskIndex: number, ending: TaskEnding, judge: Judge): LineResult[] {
   const { graph } = run;
+  const known = { board: boardOf(run), ...ending };
   return graph.linesFrom
     .at(taskIndex)
     .filter((index) => run.lines.at(index).satisfied === null)
-    .flatMap((index) => judgeLine(graph.lines.at(index), ending, judge) ?? []);
+    .flatMap((index) => judgeLine(graph.lines.at(index), known, judge) ?? []);
 }
+
+/** What a condition finds on the board as it stands. */
+export const boardOf =
+  (run: Pick<Run, 'board' | 'blackboard'>) =>
+  (names: readonly string[] | null): Json =>
+    boardValues(run, names);
 
 /** What one line comes to when its predecessor has ended; undefined when that has to be found out first. */
 export function judgeLine(line: TaskStarLine, ending: TaskEnding, judge: Judge): LineResult | undefined {

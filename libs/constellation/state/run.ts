@@ -27,6 +27,7 @@ import {
 } from '#proto';
 import { type Approvals, NO_APPROVALS } from './approval-state.js';
 import type { Author } from './authors.js';
+import { type Board, NO_BOARD } from '../board/index.js';
 import { type Graph, NO_GRAPH } from '../plan/index.js';
 import { PersistentArray } from '../values/index.js';
 import type { TaskState } from './task.js';
@@ -107,6 +108,8 @@ export interface RunBasis {
   /** Who has accepted the plan that waits, and which revision of it, one after the other. */
   readonly planWords: readonly { readonly by: Actor; readonly revision: number }[];
   readonly blackboard: readonly BlackboardNote[];
+  /** What tasks, agents, the planner and people have written for one another, by name. */
+  readonly board: Board;
   readonly editing: Editing | null;
   /** What the planner has to look at in its next round. */
   readonly queued: readonly EditTrigger[];
@@ -251,6 +254,7 @@ export function emptyRun(runId: RunId): Run {
     authors: [],
     planWords: [],
     blackboard: [],
+    board: NO_BOARD,
     editing: null,
     queued: [],
     rounds: 0,

@@ -405,6 +405,8 @@ export function tell(event: RunEvent): string {
       return `${type} ${data.ask.kind} ${tellAsk(data.ask.approvalId)}`;
     case 'APPROVAL_GIVEN':
       return `${type} ${tellAsk(data.approvalId)}${data.command === undefined ? '' : ' edited'} by ${data.by.id}`;
+    case 'BOARD_WRITTEN':
+      return `${type} ${data.name} ${data.revision}${data.judge === true ? ' judged' : ''}${data.value === undefined ? ' off' : ''}`;
     case 'WORDS_SAID':
       return `${type} ${data.number} by ${data.by.id}`;
     case 'PLAN_ACCEPTED':

@@ -82,6 +82,7 @@ const taskFields = {
     },
     { requiredKeys: ['out'] },
   ),
+  board: fc.array(fc.record({ name: fc.constantFrom('free_gb', 'hosts') }), { minLength: 1, maxLength: 1 }),
   review: fc.boolean(),
   replaces: fc.array(id, { minLength: 1, maxLength: 3 }),
 };

@@ -1,16 +1,27 @@
-import type { Refusal } from '#proto';
+import type { BoardFound, Refusal } from '#proto';
 
 /** What is said to the requester. */
 export type Answer =
   /**
    * `sequence` when it was decided before: the last event of the commit that followed then. `detail`: what there is to say beside it.
-   * `waits`: it is one word of several that it takes.
+   * `waits`: it is one word of several that it takes. `board`: what stands there now that was written, or was in the way.
    */
-  | { readonly kind: 'accepted'; readonly sequence?: number; readonly detail?: string; readonly waits?: true }
+  | {
+      readonly kind: 'accepted';
+      readonly sequence?: number;
+      readonly detail?: string;
+      readonly waits?: true;
+      readonly board?: BoardFound | null;
+    }
   /** `detail`: what is to be said of it instead of what the reason says to everybody. */
   | { readonly kind: 'ignored'; readonly reason: string; readonly detail?: string }
   /** `recorded`: the refusal is itself a fact. */
-  | { readonly kind: 'rejected'; readonly reason: Refusal; readonly recorded?: true };
+  | {
+      readonly kind: 'rejected';
+      readonly reason: Refusal;
+      readonly recorded?: true;
+      readonly board?: BoardFound | null;
+    };
 
 /** Why there was nothing to do, in words. */
 export const IGNORED: Readonly<Record<string, string>> = {
@@ -26,6 +37,7 @@ export const IGNORED: Readonly<Record<string, string>> = {
   ALREADY_DECIDED: 'it was decided before',
   NOT_ENDED: 'the run has not ended yet',
   EVALUATED_BEFORE: 'the run was evaluated before',
+  NOT_ON_BOARD: 'nothing stands on the board under this name',
   NO_CHANGE: 'the constellation is so already',
 };
 

@@ -11,6 +11,7 @@ import type {
   LineChange,
   RunEventData,
   RunNote,
+  ShownEntry,
   StandingUse,
   StopReason,
   TaskChange,
@@ -69,6 +70,13 @@ export function editsText(edits: readonly Edit[]): string {
 /** Who noted what: `by cli about disk: it was full`. */
 export function noteText({ by, taskId, text }: RunNote): string {
   return `by ${by.id}${taskId === undefined ? '' : ` about ${taskId}`}: ${text}`;
+}
+
+/** Who wrote on the board: `anna`, `anna, through a program`, or `attempt 1 of disk`. */
+export function writerText({ by, attempt, delegated }: Pick<ShownEntry, 'by' | 'attempt' | 'delegated'>): string {
+  if (attempt !== undefined) return `attempt ${attempt.attempt} of ${attempt.taskId}`;
+  if (by === undefined) return 'agents';
+  return `${by.id}${delegated === true ? ', through a program' : ''}`;
 }
 
 /** Ids say more than numbers: a task is named, the rest is what it is. */

@@ -13,6 +13,7 @@ import {
   wordsText,
   violationsText,
   waitsText,
+  writerText,
 } from './event-text.js';
 
 /** What a surface does to foreign text inside of a sentence. The sentence as a whole is still to be made harmless. */
@@ -86,6 +87,7 @@ const WORDS: Words = {
   RUN_REOPENED: ({ by, deadlineAt }, { moment }) => `by ${by.id}, until ${moment(deadlineAt)}`,
   WORDS_SAID: ({ number, by, text, delegated }, { brief }) =>
     `${number} by ${by.id}${delegated === true ? ', through a program' : ''}: ${brief(text)}`,
+  BOARD_WRITTEN: (data, { brief }) => writtenText(data, brief),
   RUN_ANNOTATED: (data) => {
     if (data.kind === 'late_result') return `${data.taskId}: ${data.text}`;
     if (data.kind === 'note') return `note ${noteText(data)}`;
@@ -135,4 +137,11 @@ function filesLeftText(result: TaskResult): string {
   if (left.length === 0) return '';
   const bytes = result.fileList?.bytes ?? left.reduce((sum, { artifact }) => sum + (artifact?.bytes ?? 0), 0);
   return `, leaves ${counted(result.fileList?.files ?? left.length, 'file')} (${bytes} bytes)`;
+}
+
+/** `free_gb by anna: 120 (revision 3)`. */
+function writtenText(data: RunEventData<'BOARD_WRITTEN'>, brief: (text: string) => string): string {
+  const { name, value, revision, judge } = data;
+  const what = value === undefined ? 'taken off' : brief(JSON.stringify(value));
+  return `${name} by ${writerText(data)}: ${what} (revision ${revision}${judge === true ? ', judged' : ''})`;
 }

@@ -152,6 +152,7 @@ class Measures {
       case 'RUN_ANNOTATED':
       case 'TASKS_WAITING':
       case 'WORDS_SAID':
+      case 'BOARD_WRITTEN':
       // Whoever is asked waits until it is decided, however many words that takes.
       case 'APPROVAL_GIVEN':
       case 'PLAN_ACCEPTED':

@@ -130,6 +130,7 @@ const SERVICE_USERS: readonly NatsUserSpec[] = [
       subjects.anyDeviceCommand,
       subjects.anyDeviceSession,
       subjects.anyOutput,
+      ...verbsOf('device-agent'),
       ...consumesDurables(DURABLES.deviceAgentAttempts, DURABLES.deviceAgentControl),
       ...loads('RUNS', 'ATTEMPTS'),
       opensBucket('MEMBERS'),
@@ -137,6 +138,9 @@ const SERVICE_USERS: readonly NatsUserSpec[] = [
       ...writesArtifacts(),
     ],
     buckets: ['AGENT_PROFILES', 'ACTORS', 'REVOKED_GRANTS'],
+    // It writes on the boards of runs for the attempts that it carries out, and says no other verb.
+    actor: { kind: 'system', id: 'device-agent' },
+    roles: ['operator'],
   }),
   // It also tells in figures how far everybody is with what waits, for which it looks at the first message that does.
   service('logging', {

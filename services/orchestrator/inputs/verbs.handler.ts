@@ -44,6 +44,7 @@ interface VerbParts {
 const FORK_BYTES_MAX = 1536 * 1024;
 
 const PLANNER: Actor = { kind: 'system', id: 'planner' };
+const ATTEMPTS: Actor = { kind: 'system', id: 'device-agent' };
 
 /** The same id is decided when it comes again. */
 const NOT_FINAL: ReadonlySet<RefusalCode | undefined> = new Set(['TRY_AGAIN', 'STORAGE_FULL']);
@@ -82,6 +83,8 @@ export class VerbsHandler {
     if (verb === 'FORK')
       return this.#once({ runId, by, id }, () => this.#fork(runId, parsed.value as VerbBody<'FORK'>, by, proven));
     const { grant } = parsed.value as Granted;
+    const stranger = otherAttempt(parsed.value as Granted, by);
+    if (stranger !== undefined) return { answer: 'rejected', reason: stranger, sequence: 0 };
     const whose = grant === undefined ? known : this.#giverOf(runId, parsed.value as Granted, by);
     if (!whose.ok) return { answer: 'rejected', reason: whose.refusal, sequence: 0 };
     const action = actionOf(verb, parsed.value);
@@ -202,7 +205,15 @@ export class VerbsHandler {
 }
 
 /** What may come with a grant. */
-type Granted = VerbBody<'PROPOSE'> | VerbBody<'SAY'>;
+type Granted = VerbBody<'PROPOSE'> | VerbBody<'SAY'> | VerbBody<'BOARD_SET'> | VerbBody<'BOARD_DELETE'>;
+
+/** Which attempt it is only the service knows that carries it out: from everybody else nobody believes it. */
+function otherAttempt(body: Granted, { kind, id }: Actor): Refusal | undefined {
+  const isTheirs = kind === ATTEMPTS.kind && id === ATTEMPTS.id;
+  if (!('attempt' in body) || body.attempt === undefined || isTheirs) return undefined;
+  const message = `it is taken from the service that runs attempts, and ${id} sent it; leave it out`;
+  return { code: 'UNAUTHORIZED', message: `attempt: ${message}`, issues: [{ path: 'attempt', message }] };
+}
 
 /** A proven verb as it will stand in the commit, with its proof: twice what was sent, at the most. */
 type Proven = Pick<Waiting, 'cause' | 'bytes'>;
@@ -221,8 +232,9 @@ function answerOf(settled: Exclude<Settled, { kind: 'retry' }>): VerbAnswer {
   const { answer, sequence } = settled;
   switch (answer.kind) {
     case 'accepted': {
-      const { detail, waits } = answer;
-      return { answer: 'accepted', sequence, ...(detail !== undefined && { detail }), ...(waits && { waits }) };
+      const { detail, waits, board } = answer;
+      const more = { ...(waits && { waits }), ...(board !== undefined && { board }) };
+      return { answer: 'accepted', sequence, ...(detail !== undefined && { detail }), ...more };
     }
     case 'ignored':
       return {
@@ -231,9 +243,17 @@ function answerOf(settled: Exclude<Settled, { kind: 'retry' }>): VerbAnswer {
         sequence,
       };
     case 'rejected':
-      return { answer: 'rejected', reason: answer.reason, sequence };
+      return {
+        answer: 'rejected',
+        reason: answer.reason,
+        sequence,
+        ...(answer.board !== undefined && { board: answer.board }),
+      };
   }
 }
+
+/** Said with a grant they are whose who gave it. */
+const MAY_BE_GRANTED: ReadonlySet<RunVerb> = new Set(['SAY', 'BOARD_SET', 'BOARD_DELETE']);
 
 /** What the core is told of it: the fields as they came, but for a grant, of which only that there is one. */
 function actionOf(verb: Exclude<RunVerb, 'FORK'>, body: VerbBody<RunVerb>): Extract<Input, { kind: 'verb' }>['action'] {
@@ -242,9 +262,9 @@ function actionOf(verb: Exclude<RunVerb, 'FORK'>, body: VerbBody<RunVerb>): Extr
     return { verb, proposal, delegated: grant !== undefined };
   }
   const { id: _id, actor: _actor, ...said } = body;
-  if (verb !== 'SAY') return { verb, ...said } as Control;
-  const { text, grant } = body as VerbBody<'SAY'>;
-  return { verb, text, ...(grant !== undefined && { delegated: true }) };
+  if (!MAY_BE_GRANTED.has(verb)) return { verb, ...said } as Control;
+  const { grant, ...fields } = said as Omit<VerbBody<'SAY'>, 'id' | 'actor'>;
+  return { verb, ...fields, ...(grant !== undefined && { delegated: true }) } as Control;
 }
 
 function rejected(code: Refusal['code'], message: string): VerbAnswer {

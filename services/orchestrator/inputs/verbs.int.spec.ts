@@ -35,6 +35,7 @@ const now = () => systemClock.now();
 const MALLORY = createUser();
 const PLANNER = createUser();
 const BOB = createUser();
+const AGENTS = createUser();
 const seedOf = (user: typeof ALICE): string => new TextDecoder().decode(user.getSeed());
 const COMPLETED = { status: 'completed', result: { value: { exit_code: 0 } } } as const;
 const FAILED = {
@@ -54,6 +55,7 @@ beforeAll(async () => {
     [ALICE.getPublicKey(), { kind: 'person', id: 'alice' }],
     [BOB.getPublicKey(), { kind: 'person', id: 'bob' }],
     [PLANNER.getPublicKey(), { kind: 'system', id: 'planner' }],
+    [AGENTS.getPublicKey(), { kind: 'system', id: 'device-agent' }],
   ]);
   await showActors(nc, actors);
   await connectDevice(nc, 'web-1');
@@ -128,6 +130,32 @@ describe('verbs over the bus', () => {
       answer: 'rejected',
       reason: { code: 'NOT_FOUND', message: 'taskId: there is no task "z"; known are a' },
     });
+  });
+
+  it('writes on the board once per id, answers a conflict with what stands there, and believes only its own service what an attempt wrote', async () => {
+    const runId = await submit('board-1', ['a'], []);
+    const first = await tell('BOARD_SET', runId, { name: 'free', value: 120, revision: 0 }, 'board-set');
+    expect(first).toMatchObject({ answer: 'accepted', board: { revision: 1, value: 120, by: { id: 'alice' } } });
+    expect(await tell('BOARD_SET', runId, { name: 'free', value: 120, revision: 0 }, 'board-set')).toEqual(first);
+    const late = await tell('BOARD_SET', runId, { name: 'free', value: 1, revision: 0 }, 'board-late', BOB);
+    expect(late).toMatchObject({
+      answer: 'rejected',
+      reason: { code: 'CONFLICT' },
+      board: { revision: 1, value: 120 },
+    });
+    const large = await tell('BOARD_SET', runId, { name: 'large', value: 'x'.repeat(64 * 1024) });
+    expect(large).toMatchObject({ answer: 'rejected', reason: { code: 'TOO_LARGE' } });
+    const attempt = { taskId: 'a', attempt: 1 };
+    const forged = await tell('BOARD_SET', runId, { name: 'free', value: 0, attempt });
+    expect(forged).toMatchObject({ answer: 'rejected', reason: { code: 'UNAUTHORIZED' } });
+    const own = await tell('BOARD_SET', runId, { name: 'found', value: 'db-1', attempt }, undefined, AGENTS);
+    expect(own).toMatchObject({ answer: 'accepted', board: { attempt, judge: true } });
+    const run = foldRun((await openRunLog(nc).load(runId)).map(({ commit }) => commit));
+    expect([...(run?.board.entries.values() ?? [])].map(({ name, revision }) => [name, revision])).toEqual([
+      ['free', 1],
+      ['found', 2],
+    ]);
+    expect(await tell('CANCEL', runId, {})).toMatchObject({ answer: 'accepted' });
   });
 
   it('starts nothing while a run is paused, and goes on when it is resumed', async () => {
