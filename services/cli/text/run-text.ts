@@ -8,6 +8,7 @@ import {
   triggersText,
   UNDECIDED,
   violationText,
+  writerText,
 } from '#libs/constellation';
 import { type ConversationItem, fileCount, fileTexts, labelsText, type RunNote, type RunView } from '#proto';
 import {
@@ -97,6 +98,9 @@ export function runText(view: RunView, screen: Screen): string {
   const answer = finalAnswerText(view, screen);
   if (answer.length > 0) parts.push(answer.join('\n'));
   if (view.evaluation) parts.push(evaluationText(view.evaluation));
+  if (view.board !== undefined) {
+    parts.push([`Board (orrery board ${view.runId}):`, ...view.board.map(entryLine)].join('\n'));
+  }
   if (view.notes) parts.push(['Notes:', ...view.notes.map(noteLine)].join('\n'));
   return parts.join('\n\n');
 }
@@ -118,6 +122,13 @@ function filesLeft({ tasks }: RunView, { columns }: Screen): string[] {
 function sayingLine(item: ConversationItem, { columns }: Screen): string {
   const line = `${momentText(item.at)} ${itemText(item)}${item.text === '' ? '' : `: ${item.text}`}`;
   return `  ${clipToWidth(cleanLine(line), Math.max(SAYING_CHARS_MIN, 2 * columns))}`;
+}
+
+/** `  free_gb  3 bytes by attempt 1 of disk, revision 2`. */
+function entryLine(entry: NonNullable<RunView['board']>[number]): string {
+  const { name, bytes, revision, judge } = entry;
+  const marks = `${revision === undefined ? '' : `, revision ${revision}`}${judge === true ? ', judged' : ''}`;
+  return `  ${name}  ${counted(bytes, 'byte')} by ${cleanLine(writerText(entry))}${marks}`;
 }
 
 /** Its author may have put in anything. */

@@ -26,8 +26,10 @@ import {
   RunStatus,
   RunSummary,
   RunView,
+  RunBoard,
   RunConversation,
   VERB_FIELDS,
+  ShownEntry,
   VERB_PATHS,
   VerbAnswer,
 } from '#proto';
@@ -52,6 +54,8 @@ const SCHEMAS = {
   ContentWord,
   ContentRevocation,
   ApprovedContent,
+  RunBoard,
+  BoardEntry: ShownEntry,
   RunConversation,
   ContentRevoked: QUERIES.registry['content-revoke'].answer,
   Devices: QUERIES.registry.devices.answer,
@@ -103,6 +107,13 @@ export function openApi(): Record<string, unknown> {
         get: operation(
           'What was asked, said, answered and planned in a run, in order; of a long one the last of it',
           { '200': answer('RunConversation'), ...refusals(404) },
+          [RUN_ID],
+        ),
+      },
+      '/v1/runs/{id}/board': {
+        get: operation(
+          'The board of a run: the values that its tasks, agents, planner and people share',
+          { '200': answer('RunBoard'), ...refusals(404) },
           [RUN_ID],
         ),
       },
@@ -313,11 +324,20 @@ const VERB_KEY = {
 
 /** What people and programs do to a run that is there, of the table of verbs. */
 function controlPaths(): Record<string, unknown> {
+  const read = {
+    'board/{name}': {
+      get: operation('One value of the board', { '200': answer('BoardEntry'), ...refusals(404) }, [
+        RUN_ID,
+        { ...ID, name: 'name' },
+      ]),
+    },
+  };
   return Object.fromEntries(
     VERB_PATHS.map(({ path, what, body: described }) => {
       const parameters = [...path.matchAll(/\{(\w+)\}/gu)].map(([, name]) => ({ ...ID, name }));
       const requestBody = described === undefined ? {} : body(described.name, described.required);
-      return [`/v1/runs/{id}/${path}`, control(what, parameters, requestBody)];
+      const also = path === 'board/{name}' ? read['board/{name}'] : {};
+      return [`/v1/runs/{id}/${path}`, { ...also, ...control(what, parameters, requestBody) }];
     }),
   );
 }

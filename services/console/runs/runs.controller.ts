@@ -2,9 +2,26 @@ import { Controller, Get, Header, Headers, Inject, Param, Query, Req, Res } from
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { ServerResponse } from 'node:http';
 import { NATS } from '#libs/platform';
-import { QUERIES, RunId, type RunConversation, type RunSummary, type RunView } from '#proto';
-import { callerOf, type CalledRequest, listIn, Needs, numberIn, type SaidInAddress, valid } from '../http/index.js';
-import { RunEvents, storedConversation } from '../streams/index.js';
+import {
+  QUERIES,
+  RunId,
+  type RunBoard,
+  type RunConversation,
+  type RunSummary,
+  type RunView,
+  type ShownEntry,
+} from '#proto';
+import {
+  callerOf,
+  type CalledRequest,
+  listIn,
+  Needs,
+  numberIn,
+  RefusedError,
+  type SaidInAddress,
+  valid,
+} from '../http/index.js';
+import { RunEvents, storedBoard, storedConversation } from '../streams/index.js';
 import { RunVerbs } from './run-verbs.client.js';
 
 @Controller('v1/runs')
@@ -51,6 +68,21 @@ export class RunsController {
   async conversation(@Param('id') id: string): Promise<RunConversation> {
     const runId = valid(RunId, id);
     return { runId, conversation: await storedConversation(this.#nc, runId) };
+  }
+
+  @Get(':id/board')
+  @Needs('logging.run')
+  async board(@Param('id') id: string): Promise<RunBoard> {
+    return storedBoard(this.#nc, valid(RunId, id));
+  }
+
+  @Get(':id/board/:name')
+  @Needs('logging.run')
+  async entry(@Param('id') id: string, @Param('name') name: string): Promise<ShownEntry> {
+    const { entries } = await storedBoard(this.#nc, valid(RunId, id));
+    const found = entries.find((entry) => entry.name === name);
+    if (found !== undefined) return found;
+    throw new RefusedError({ code: 'NOT_FOUND', message: `Nothing stands under this name on the board of run ${id}.` });
   }
 
   @Get(':id/report.md')

@@ -3,4 +3,4 @@ export * from './output.controller.js';
 export * from './recorded-output.gateway.js';
 export * from './run-events.gateway.js';
 export * from './run-output.gateway.js';
-export { storedConversation } from './stored-run.adapter.js';
+export { storedBoard, storedConversation } from './stored-run.adapter.js';

@@ -1,7 +1,7 @@
 import type { NatsConnection } from '@nats-io/transport-node';
-import { conversationOf, emptyRun, evolveCommit, type Run } from '#libs/constellation';
+import { conversationOf, emptyRun, evolveCommit, shownBoard, type Run } from '#libs/constellation';
 import { readStored } from '#libs/event-log';
-import { LIMITS, parseJson, RunCommit, subjects, type ConversationItem, type RunId } from '#proto';
+import { LIMITS, parseJson, RunCommit, subjects, type ConversationItem, type RunBoard, type RunId } from '#proto';
 import { RefusedError } from '../http/index.js';
 
 /** What was said in a run so far, the last of it. Throws RefusedError when there is no run. */
@@ -25,4 +25,11 @@ export async function storedRun(nc: NatsConnection, runId: RunId): Promise<Run> 
   }
   if (run.number === 0) throw new RefusedError({ code: 'NOT_FOUND', message: `There is no run ${runId}.` });
   return run;
+}
+
+/** The board of a run as RUNS has it by now. Throws RefusedError when there is no run. */
+export async function storedBoard(nc: NatsConnection, runId: RunId): Promise<RunBoard> {
+  const run = await storedRun(nc, runId);
+  const { revision, bytes } = run.board;
+  return { runId, revision, bytes, entries: shownBoard(run) };
 }

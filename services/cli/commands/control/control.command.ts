@@ -3,6 +3,7 @@ import { Option } from 'commander';
 import { type OwnVerb, type RunVerb, VERB_DECISIONS, VERB_PATHS, VERB_ROWS } from '#proto';
 import { readRequestFile } from '../../files/index.js';
 import { define, wholeFrom, type CliCommand } from '../../terminal/index.js';
+import { defineBoard } from './board.command.js';
 
 const TRY_SECONDS_MAX = 600;
 const TRY_SECONDS = 30;
@@ -19,7 +20,10 @@ const sending = ({ id, timeout, wait }: ControlWords) => ({ id, timeoutMs: timeo
 
 /** The verbs that are said to a run. */
 export function defineControl(program: CliCommand): void {
-  for (const { verb } of VERB_PATHS) defineVerb(program, verb);
+  for (const { verb } of VERB_PATHS) {
+    if (verb === 'BOARD_SET') defineBoard(program);
+    else if (verb !== 'BOARD_DELETE') defineVerb(program, verb);
+  }
 }
 
 /** The verbs that are said about an approval. */
@@ -79,11 +83,13 @@ interface ApproveWords extends ControlWords {
 }
 
 /** What is said with these is made of more than words: of a file, of the command that is asked about. */
-const OWN: Readonly<Record<OwnVerb, (command: CliCommand) => void>> = {
+const OWN: Readonly<Record<Exclude<OwnVerb, BoardVerb>, (command: CliCommand) => void>> = {
   PROPOSE: propose,
   APPROVE: approve,
 };
-const isOwn = (verb: RunVerb): verb is OwnVerb => verb in OWN;
+/** These stand together below one word. */
+type BoardVerb = 'BOARD_SET' | 'BOARD_DELETE';
+const isOwn = (verb: RunVerb): verb is Exclude<OwnVerb, BoardVerb> => verb in OWN;
 
 function propose(program: CliCommand): void {
   program

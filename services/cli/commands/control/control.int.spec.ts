@@ -74,6 +74,19 @@ describe('a command that changes a run', () => {
       { text: 'a new disk', taskId: 'a' },
       'note added to run RUN (event 17)',
     ],
+    [
+      'board set RUN freeGb 120 --revision 4',
+      'BOARD_SET',
+      { name: 'freeGb', value: 120, revision: 4 },
+      'freeGb is on the board of run RUN (event 17)',
+    ],
+    [
+      'board set RUN port 8443 --text',
+      'BOARD_SET',
+      { name: 'port', value: '8443' },
+      'port is on the board of run RUN (event 17)',
+    ],
+    ['board delete RUN port', 'BOARD_DELETE', { name: 'port' }, 'port is off the board of run RUN (event 17)'],
     ['retry RUN a', 'RETRY', { taskId: 'a' }, 'task a of run RUN is tried again (event 17)'],
   ])('%s says what has happened', async (line, verb, fields, sentence) => {
     const received = await owner(ACCEPTED);
@@ -84,6 +97,21 @@ describe('a command that changes a run', () => {
     expect([received[0]?.subject, id]).toEqual([subjects.verb(RUN, verb), expect.stringMatching(/^[0-9A-Z]{26}$/u)]);
     const command = { subject: subjects.verb(RUN, verb), body: { ...rest, id }, now: NOW };
     expect(actor === undefined ? undefined : verifyActorProof(actor, command)).toMatchObject({ ok: true });
+  });
+
+  it('a write that has seen another value says what stands there now', async () => {
+    const by = { kind: 'person', id: 'anna' } as const;
+    const board = { name: 'port', revision: 7, by, writtenAt: '2026-11-20T12:00:00.000Z', bytes: 4, value: 8443 };
+    const message = '"port" was seen at revision 4, and it is at revision 7 now; look at it before you write again';
+    const reason = {
+      code: 'CONFLICT',
+      message: `revision: ${message}`,
+      issues: [{ path: 'revision', message }],
+    } as const;
+    await owner({ answer: 'rejected', reason: { ...reason, issues: [...reason.issues] }, sequence: 9, board });
+    const { exitCode, err } = await orrery(`board set ${RUN} port 1 --revision 4`);
+    expect([exitCode, err.join('\n')]).toEqual([3, expect.stringContaining('now: 8443')]);
+    expect(err.join('\n')).toContain('revision 7 now');
   });
 
   it.each<[string, string, object, string]>([

@@ -2,7 +2,7 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import { parseVerbFields, sendVerb } from '#libs/messaging';
 import { parseWith, sentenceOf, VERB_ROWS, VerbId } from '#proto';
 import { approvalFrom } from './approval-id.js';
-import type { Refusal, RunId, RunVerb, VerbAnswer } from '#proto';
+import type { RunId, RunVerb, VerbAnswer } from '#proto';
 import { withSignedBus } from '../../bus/index.js';
 import {
   cleanLine,
@@ -69,7 +69,7 @@ async function control(context: CliContext, run: string, { verb, fields, words, 
     if (outcome.answer === 'unknown') {
       throw unreachable(`${outcome.why} Whether it was done is not known; say it again with --id ${outcome.id}`);
     }
-    if (outcome.answer === 'rejected') throw rejection(outcome.reason);
+    if (outcome.answer === 'rejected') throw rejection(outcome);
     const target = outcome.runId ?? runId;
     const { sequence } = outcome;
     const sentence = doneText(verb, outcome, { ...given, ...more, run: runId, new: outcome.runId ?? '?', sequence });
@@ -116,12 +116,13 @@ function nothingToDo({ reason }: VerbAnswer): string {
 }
 
 /** One line for each thing that is wrong, with its path. */
-function rejection(reason: Refusal | undefined): CliError {
+function rejection({ reason, board }: Pick<VerbAnswer, 'reason' | 'board'>): CliError {
   if (reason === undefined) return failure('It was refused without a reason.');
   const { code, message, issues } = reason;
   if (code === 'STORAGE_FULL') return cannotStore({ code, message });
   if (code === 'UNAUTHORIZED') return failure(message);
-  const lines = issues.map((issue) => cleanLine(sentenceOf(issue)));
+  const now = board?.value === undefined ? [] : [{ path: 'now', message: JSON.stringify(board.value) }];
+  const lines = [...issues, ...now].map((issue) => cleanLine(sentenceOf(issue)));
   // The message is often the first of the issues, in the same words.
   const said = lines.includes(cleanLine(message)) ? lines : [message, ...lines];
   return badInput(said.length === 1 ? message : ['Nothing was changed:', ...said].join('\n  '), issues);

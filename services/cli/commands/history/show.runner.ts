@@ -1,5 +1,5 @@
-import { conversationOf } from '#libs/constellation';
-import { LIMITS } from '#proto';
+import { boardOfCommits, conversationOf, shownBoard } from '#libs/constellation';
+import { LIMITS, type RunCommit, type RunView } from '#proto';
 import { type ExitCode, type CliContext, tell } from '../../terminal/index.js';
 import { commitsOf, stateAt, openOneRun } from '../../sources/index.js';
 import { runText } from '../../text/index.js';
@@ -12,5 +12,16 @@ export async function show(context: CliContext, runOrFile: string, at?: number):
   const conversation = conversationOf(commits)
     .filter(({ sequence }) => sequence <= view.sequence)
     .slice(-LIMITS.conversationMax);
-  return tell(context, { ...view, conversation }, runText({ ...view, conversation }, context.terminal));
+  const shown = { ...view, conversation, ...boardAt(commits, view.sequence) };
+  return tell(context, shown, runText(shown, context.terminal));
+}
+
+/** What stood on the board then, without the values; nothing where it was never written. */
+function boardAt(commits: readonly RunCommit[], sequence: number): Pick<RunView, 'board'> {
+  const until = commits.map((commit) => ({
+    ...commit,
+    events: commit.events.filter((one) => one.sequence <= sequence),
+  }));
+  const entries = shownBoard({ board: boardOfCommits(until), blackboard: [] });
+  return entries.length === 0 ? {} : { board: entries.map(({ value: _value, ...entry }) => entry) };
 }
