@@ -54,6 +54,8 @@ export const DeviceRequest = z.discriminatedUnion('kind', [
     wall: CommandWall.optional(),
     /** It runs in the workspace of its run. Only a device that keeps workspaces takes it. */
     workspace: z.literal(true).optional(),
+    /** When its attempt was started: of a run that had ended by then nothing begins in a workspace any more, of one that was opened again it does. */
+    startedAt: Instant.optional(),
     priority: z.int(),
     /** Server time after which gateway and device refuse to start it; unchanged in its repeats. */
     notAfter: Instant,
@@ -73,7 +75,13 @@ export const DeviceRequest = z.discriminatedUnion('kind', [
     notAfter: Instant,
   }),
   /** The run has ended: nothing of it begins any more, and its workspace goes unless it is kept. `done`: the device has noted it. */
-  z.strictObject({ kind: z.literal('forget'), runId: RunId, keep: z.boolean(), deviceId: DeviceId }),
+  z.strictObject({
+    kind: z.literal('forget'),
+    runId: RunId,
+    endedAt: Instant,
+    keep: z.boolean(),
+    deviceId: DeviceId,
+  }),
   /** Which workspaces it has. */
   z.strictObject({ kind: z.literal('workspaces'), deviceId: DeviceId }),
 ]);

@@ -116,6 +116,8 @@ describe('a glob', () => {
     ['**/x', 'a/x/y'],
     ['a/**/b', 'a/c'],
     ['*/**', 'a'],
+    ['**', '.git/config'],
+    ['*', '.bashrc'],
   ])('%s does not mean %s', (glob, path) => expect(matchesGlob(path, glob)).toBe(false));
 
   const part = fc.string({ unit: fc.constantFrom('a', 'b', '*', '?'), minLength: 1, maxLength: 5 });

@@ -58,6 +58,7 @@ export const isPlainPath = (glob: string): boolean => !/[*?]/u.test(glob);
 
 /** Whether a path is meant by a glob. Takes time in proportion to their lengths multiplied, whatever stands in them. */
 export function matchesGlob(path: string, glob: string): boolean {
+  if (isHidden(path)) return false;
   const parts = glob.split('/');
   // A last `**` is any file below: directories, and a name.
   if (parts.at(-1) === '**') parts.push('*');
@@ -66,12 +67,16 @@ export function matchesGlob(path: string, glob: string): boolean {
 
 /** Whether something below this directory may be meant by a glob: whoever looks for files need not go there otherwise. */
 export function mayHoldMatches(directory: string, glob: string): boolean {
+  if (isHidden(directory)) return false;
   const [names, parts] = [directory.split('/'), glob.split('/')];
   const wide = parts.indexOf('**');
   const fixed = wide === -1 ? parts.slice(0, -1) : parts.slice(0, wide);
   if (wide === -1 && names.length > fixed.length) return false;
   return names.every((name, index) => matchesName(name, fixed[index] ?? '*'));
 }
+
+/** A name that begins with a dot is none of these, as for a shell: no wildcard finds it. */
+const isHidden = (path: string): boolean => path.split('/').some((name) => name.startsWith('.'));
 
 const matchesName = (name: string, part: string): boolean =>
   part === name ||

@@ -58,6 +58,8 @@ const FRAMES = {
         wall: optional(CommandWall),
         /** It runs in the workspace of its run. */
         workspace: optional(z.literal(true)),
+        /** When its attempt was started, by the clock of the service. */
+        started_at: optional(Instant),
       }),
     ),
   },
@@ -72,7 +74,7 @@ const FRAMES = {
   /** The result is stored in the log: the journal may shrink the entry to its id. */
   result_stored: { orrery: z.object({ command_id: CommandId }) },
   /** The run has ended: nothing of it begins any more, and its workspace goes, or is kept. Answered with RUN_FORGOTTEN, and repeated until it is. */
-  forget_run: { orrery: z.object({ run_id: RunId, keep: z.boolean() }) },
+  forget_run: { orrery: z.object({ run_id: RunId, ended_at: Instant, keep: z.boolean() }) },
   /** Which workspaces there are; answered with WORKSPACES. */
   workspaces_request: { orrery: z.object({ request_id: z.string().max(128) }) },
   /** The journal's state is taken over: commands may come, results may be sent. */

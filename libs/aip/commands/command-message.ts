@@ -5,6 +5,7 @@ import {
   type CommandId,
   type CommandMessage,
   type CommandWall,
+  type Instant,
   type Json,
   type Judged,
   type SessionId,
@@ -29,6 +30,7 @@ export interface OutgoingCommand {
   readonly wall?: CommandWall | undefined;
   /** It runs in the workspace of its run. */
   readonly workspace?: true | undefined;
+  readonly startedAt?: Instant | undefined;
   readonly digest: string;
   /** How long from receipt the device may still start it. */
   readonly startWithinMs: number;
@@ -36,7 +38,7 @@ export interface OutgoingCommand {
 
 /** COMMAND for one command: the fields foreign clients need, and ours on top where the device speaks our revision. */
 export function commandMessage(
-  { commandId, attempt, command, judged, wall, workspace, digest, startWithinMs }: OutgoingCommand,
+  { commandId, attempt, command, judged, wall, workspace, startedAt, digest, startWithinMs }: OutgoingCommand,
   session: { readonly sessionId: SessionId; readonly revision: number | null },
   nowMs: number,
 ): CommandMessage {
@@ -44,7 +46,7 @@ export function commandMessage(
   // Beside the judgement, where a client that knows nothing of walls does not look.
   const told = {
     ...(isTold && { judged, ...(wall !== undefined && { wall }) }),
-    ...(workspace !== undefined && { workspace }),
+    ...(workspace !== undefined && { workspace, ...(startedAt !== undefined && { started_at: startedAt }) }),
   };
   return {
     ...oneAction({ id: commandId, tool: command.tool, parameters: command.arguments }, nowMs),

@@ -40,7 +40,7 @@ describe('a command that reads files', () => {
 describe('a command of a workspace', () => {
   const { attempt } = READING;
   const command = { tool: 'T', arguments: {} };
-  const inWorkspace = { ...READING, command, workspace: true } as const;
+  const inWorkspace = { ...READING, command, workspace: true, startedAt: '2026-11-20T10:00:00.000Z' } as const;
   const moving = { ...READING, command: { tool: 'WORKSPACE_OUT', arguments: { patterns: ['a'] } } };
   const admitted = (to: CommandTable, request: RunCommandRequest) => to.admit({ request, digest: 'd', bytes: 1 }, 0);
 
@@ -54,12 +54,9 @@ describe('a command of a workspace', () => {
     const to = table({ hasWorkspaces: true });
     const commandId = workspaceCommandIdOf(attempt, 'WORKSPACE_OUT');
     expect([admitted(to, inWorkspace), admitted(to, { ...moving, commandId })]).toEqual([null, null]);
-    const sent = to
-      .next(0)
-      .map((effect) => 'command' in effect && [effect.command.commandId, effect.command.workspace]);
-    expect(sent).toEqual([
-      ['r1.a.1', true],
-      [commandId, undefined],
+    expect(to.next(0)).toMatchObject([
+      { command: { commandId: 'r1.a.1', workspace: true, startedAt: '2026-11-20T10:00:00.000Z' } },
+      { command: { commandId } },
     ]);
   });
 

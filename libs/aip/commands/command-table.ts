@@ -188,7 +188,7 @@ export class CommandTable {
       const { commandId, asked, runId } = chosen;
       if (asked === null) break; // what waits was asked for
       const { request, digest, notAfterMs } = asked;
-      const { attempt, command, judged, wall, workspace } = request;
+      const { attempt, command, judged, wall, workspace, startedAt } = request;
       chosen.state = 'sent';
       chosen.sentAtMs = nowMs;
       if (chosen.giveUpAtMs !== null) chosen.giveUpAtMs = nowMs + GIVE_UP_MS;
@@ -204,7 +204,7 @@ export class CommandTable {
           startWithinMs: Math.max(0, notAfterMs - nowMs),
           ...(judged !== undefined && { judged }),
           ...(wall !== undefined && { wall }),
-          ...(workspace !== undefined && { workspace }),
+          ...(workspace !== undefined && { workspace, startedAt }),
         },
       });
     }

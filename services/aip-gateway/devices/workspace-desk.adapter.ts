@@ -48,9 +48,9 @@ export class WorkspaceDesk {
     if (this.#waiting.size >= WAITING_MAX) return;
     const waiting = { message, untilMs: nowMs + LIMITS.commandAnswerMs };
     if (asked.kind === 'forget') {
-      const { runId, keep } = asked;
+      const { runId, endedAt, keep } = asked;
       this.#wait(ofRun(runId), waiting);
-      this.#options.say({ type: 'forget_run', status: 'ok', orrery: { run_id: runId, keep } });
+      this.#options.say({ type: 'forget_run', status: 'ok', orrery: { run_id: runId, ended_at: endedAt, keep } });
     } else {
       const id = `w${++this.#asked}`;
       this.#wait(id, waiting);

@@ -19,7 +19,7 @@ import type { FileAbortCode, FileFailure, FileFrame, FileMessage, FileWire, Tran
 import { ArtifactError, openArtifact, openUpload } from '#libs/messaging';
 import type { Clock } from '#libs/platform';
 import { Slots } from '#libs/slots';
-import { AIP_LIMITS, instantOf, LIMITS } from '#proto';
+import { AIP_LIMITS, instantOf, LIMITS, WORKSPACE_OUT } from '#proto';
 import type { ArtifactRef, CommandId, Json, Sha256, TransferId } from '#proto';
 import type { FileContext, TimedFileDesk } from './file-context.js';
 import type { GatewayMetrics } from '../connection/index.js';
@@ -68,6 +68,8 @@ type Wanted = Omit<Entry, 'transfer' | 'over' | 'leave'>;
 
 /** Of all files that one command stores: two whole outputs of the largest size. */
 const COMMAND_BYTES_MAX = 2 * LIMITS.fileBytesMax;
+/** Of one that stores the files of a task: each may change, and be sent again, some times. */
+const WORKSPACE_BYTES_MAX = 3 * LIMITS.filesBytesMax;
 /** Ended transfers whose late frames are no mistake. */
 const ENDED_KEPT_MAX = 256;
 
@@ -142,7 +144,11 @@ export class FileDesk implements TimedFileDesk {
   #tooMuch(commandId: CommandId, bytes: number): FileFailure | undefined {
     if (bytes > LIMITS.fileBytesMax) return TOO_LARGE;
     const announced = (this.#announced.get(commandId) ?? 0) + bytes;
-    return announced > COMMAND_BYTES_MAX ? TOO_MUCH : undefined;
+    if (announced <= COMMAND_BYTES_MAX) return undefined;
+    const command = this.#options.device.openCommand(commandId)?.command;
+    if (command === null) return NOT_KNOWN_YET;
+    const isOfTask = command?.tool === WORKSPACE_OUT && announced <= WORKSPACE_BYTES_MAX;
+    return isOfTask ? undefined : TOO_MUCH;
   }
 
   #request({ transfer_id: id, command_id: commandId, sha256 }: Request): void {

@@ -15,7 +15,7 @@ import { dying } from '#libs/testing';
 import { keyOf, messageOf } from '../testing/agent.js';
 import { AgentWorld, commandAt } from '../testing/agent-world.js';
 import { outcomeOf } from '../testing/device.js';
-import { execCli, type TaskLike } from '../testing/run.js';
+import { execCli, STARTED_AT, type TaskLike } from '../testing/run.js';
 import { finish, reply } from '../testing/shell-agent.js';
 
 const BROUGHT = workspaceCommandIdOf(keyOf('a'), WORKSPACE_IN);
@@ -92,6 +92,7 @@ describe('an attempt with files', () => {
     });
     expect(others.at(-1)?.command).toEqual({ tool: WORKSPACE_OUT, arguments: { patterns: ['table.csv'] } });
     expect(runs().every(({ workspace, judged }) => workspace === true && judged === undefined)).toBe(true);
+    expect(runs().every(({ startedAt }) => startedAt === STARTED_AT)).toBe(true);
     const { sha256, bytes } = fileOf('table.csv');
     expect(await world.end()).toMatchObject({
       status: 'completed',

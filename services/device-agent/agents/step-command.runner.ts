@@ -280,7 +280,7 @@ export class StepCommands {
       command,
       ...(last !== undefined && { judged: { ...judgedOf(last), ...(approvalId !== undefined && { approvalId }) } }),
       ...(wall !== undefined && { wall }),
-      ...(start.workspace && { workspace: start.workspace }),
+      ...(start.workspace && { workspace: start.workspace, startedAt: start.startedAt }),
       priority: start.priority,
       notAfter,
     };

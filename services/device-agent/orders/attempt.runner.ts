@@ -262,7 +262,7 @@ function lateOf(attempt: Attempt, order: ExactOrder, ending: Ending): ReturnType
 }
 
 function runRequest({ key, start }: ExactOrder, command: CommandCall): RunCommandRequest {
-  const { deviceId, sessionId, journalId, priority, timeoutAt, workspace } = start;
+  const { deviceId, sessionId, journalId, priority, timeoutAt, workspace, startedAt } = start;
   return {
     kind: 'run',
     commandId: commandIdOf(key),
@@ -271,7 +271,7 @@ function runRequest({ key, start }: ExactOrder, command: CommandCall): RunComman
     sessionId,
     journalId,
     command,
-    ...(workspace && { workspace }),
+    ...(workspace && { workspace, startedAt }),
     priority,
     notAfter: timeoutAt,
   };

@@ -2,7 +2,7 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import { offerDir, readOffer } from '#libs/device-offer';
 import { query } from '#libs/messaging';
 import { profileEntries } from '#libs/constellation';
-import { TAKES_STDIN_FILES, type AgentProfile } from '#proto';
+import { HAS_WORKSPACES, TAKES_STDIN_FILES, type AgentProfile } from '#proto';
 import { withBus } from '../../bus/index.js';
 import { shownAgain } from '../../live/index.js';
 import {
@@ -20,7 +20,7 @@ import { type ExitCode, saidBy, type CliContext, tellTable } from '../../termina
 
 /** As a person gave them or asks for them; what only programs look for is in `devices show`. */
 const capabilitiesText = ({ capabilities }: AgentProfile): string =>
-  capabilities.filter((name) => name !== TAKES_STDIN_FILES).join(' ') || '-';
+  capabilities.filter((name) => name !== TAKES_STDIN_FILES && name !== HAS_WORKSPACES).join(' ') || '-';
 
 const metadataText = ({ metadata = {} }: AgentProfile): string =>
   Object.entries(metadata)
