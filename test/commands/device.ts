@@ -7,12 +7,14 @@ import { CommandJournal, type JournalRecord } from '../../services/device-client
 import { DeviceRequests } from '../../services/device-client/commands/device-requests.js';
 import { heartbeatMessage, registerMessage, type DeviceFacts } from '../../services/device-client/commands/messages.js';
 import type { Wire } from './wire.js';
+import { WITHOUT_WORKSPACES } from '../../services/device-client/testing/no-workspaces.js';
 
 const METRICS: DeviceMetrics = { load1: 0, memoryFreeMb: 1, diskFreeMb: 1, gpus: [] };
 const HEARTBEAT_MS = 20_000;
 const COMMANDS_AT_ONCE = 2;
 const logger = pino({ level: 'silent' });
 const later = { connected: () => undefined, disconnected: () => undefined, frame: () => undefined };
+const unasked = { onForget: () => undefined, onList: () => undefined };
 const nobody = { onCommand: () => undefined, onDisconnected: () => undefined };
 
 /** What survives a crash of the device, and what an observer has counted. */
@@ -126,6 +128,7 @@ export class DeviceLife implements DeviceUnderTest {
         },
       },
       gate: { refusal: () => Promise.resolve(undefined) },
+      ...WITHOUT_WORKSPACES,
       stdin: { collect: () => Promise.resolve({ kind: 'aborted' }), remove: () => Promise.resolve() },
       commandsMax: COMMANDS_AT_ONCE,
       disconnectGraceMs: ways.disconnectGraceMs,
@@ -141,7 +144,15 @@ export class DeviceLife implements DeviceUnderTest {
     });
     const sign = () => ({ clientId: null, requestId: 'r', now: Date.now() });
     const facts = () => this.#facts();
-    this.#requests = new DeviceRequests({ commands: this.#handler, foreign: nobody, files: later, send, sign, facts });
+    this.#requests = new DeviceRequests({
+      commands: this.#handler,
+      foreign: nobody,
+      files: later,
+      runEnds: unasked,
+      send,
+      sign,
+      facts,
+    });
   }
 
   get isConnected(): boolean {

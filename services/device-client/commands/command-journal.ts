@@ -5,7 +5,7 @@
 //
 // `started` is on the disk before the tool is called, `finished` before the result is sent. So whatever is found after a
 // crash, a tool was called at most once for an id, and a result that was sent is a result that is kept.
-import { AttemptKey, CommandId, CommandOutcome, JournalId } from '#proto';
+import { AttemptKey, CommandId, CommandOutcome, Instant, JournalId, RunId } from '#proto';
 import { z } from 'zod';
 
 /** What the journal file holds, one fact per record. `at` is the device's own time: it only decides what is forgotten. */
@@ -23,8 +23,18 @@ export const JournalRecord = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('finished'), id: CommandId, outcome: CommandOutcome }),
   z.strictObject({ type: z.literal('stored'), id: CommandId, at: z.int(), until: z.int() }),
   z.strictObject({ type: z.literal('stopped'), attempt: AttemptKey, at: z.int() }),
+  /** A run has ended, by the clock of the server; noted before its workspace is removed, and again when that is done. */
+  z.strictObject({
+    type: z.literal('ended'),
+    runId: RunId,
+    endedAt: Instant,
+    keep: z.boolean(),
+    removed: z.boolean(),
+    at: z.int(),
+  }),
 ]);
 export type JournalRecord = z.infer<typeof JournalRecord>;
+export type NotedEnd = Extract<JournalRecord, { type: 'ended' }>;
 type Started = Extract<JournalRecord, { type: 'started' }>;
 
 type Entry =
@@ -36,6 +46,8 @@ export interface Received {
   readonly id: CommandId;
   readonly digest: string;
   readonly attempt: AttemptKey;
+  /** Of a command that runs in a workspace: when its attempt was started, if somebody has said so. */
+  readonly workspace?: { readonly startedAt: Instant | undefined } | undefined;
 }
 
 /** What is to be done with a command that arrives, for the first or the tenth time. */
@@ -54,6 +66,7 @@ export const JOURNAL_LIMITS = {
   idsMax: 250_000,
   crowdedMarginMs: 60_000,
   stoppedMax: 100_000,
+  endedMax: 100_000,
   /** How many old ids one arrival may clear away, so that forgetting never stops the device. */
   forgetAtOnceMax: 64,
 } as const;
@@ -65,15 +78,20 @@ export class JournalError extends Error {}
 export class CommandJournal {
   readonly #entries = new Map<CommandId, Entry>();
   readonly #stopped = new Map<string, { readonly attempt: AttemptKey; readonly at: number }>();
+  /** Runs that have ended, the last one noted last. */
+  readonly #ended = new Map<RunId, NotedEnd>();
   #unstored = 0;
   #unstoredBytes = 0;
 
   constructor(readonly journalId: string) {}
 
-  receive({ id, digest, attempt }: Received): ArrivalVerdict {
+  receive({ id, digest, attempt, workspace }: Received): ArrivalVerdict {
     const entry = this.#entries.get(id);
     if (entry !== undefined) return known(entry, digest);
     if (this.isStopped(attempt)) return refused('CANCELLED', 'ATTEMPT_STOPPED', 'the attempt was stopped');
+    if (workspace !== undefined && this.#hasEnded(attempt.runId, workspace.startedAt)) {
+      return refused('CANCELLED', 'RUN_ENDED', 'the run has ended, and nothing of it begins any more');
+    }
     if (this.isFull) return refused('FAILED', 'JOURNAL_FULL', 'too many results wait to be stored by the server');
     return { kind: 'start' };
   }
@@ -104,11 +122,25 @@ export class CommandJournal {
         return this.#shrink(record);
       case 'stopped':
         this.#stopped.set(keyOf(record.attempt), { attempt: record.attempt, at: record.at });
+        return;
+      case 'ended':
+        this.#ended.delete(record.runId);
+        this.#ended.set(record.runId, record);
     }
   }
 
   isStopped(attempt: AttemptKey): boolean {
     return this.#stopped.has(keyOf(attempt));
+  }
+
+  /** How a run has ended here; undefined: not that anybody has said so. */
+  endOf(runId: RunId): NotedEnd | undefined {
+    return this.#ended.get(runId);
+  }
+
+  /** Runs whose workspaces are still to be removed. */
+  unremoved(): NotedEnd[] {
+    return [...this.#ended.values()].filter(({ keep, removed }) => !keep && !removed);
   }
 
   /** The record that acknowledges a result; undefined when there is none to acknowledge. */
@@ -151,17 +183,30 @@ export class CommandJournal {
       if (at + JOURNAL_LIMITS.keepMs >= now && this.#stopped.size <= JOURNAL_LIMITS.stoppedMax) break;
       this.#stopped.delete(key);
     }
+    for (const [runId, { at, keep, removed }] of this.#ended) {
+      if (looked++ >= 2 * JOURNAL_LIMITS.forgetAtOnceMax) break;
+      // What is kept is kept until somebody says otherwise.
+      if (keep || !removed) continue;
+      if (at + JOURNAL_LIMITS.keepMs < now || this.#ended.size > JOURNAL_LIMITS.endedMax) this.#ended.delete(runId);
+    }
   }
 
   /** The records that give this state, the shortest form of the journal. */
   *snapshot(): Generator<JournalRecord> {
     yield { type: 'opened', version: 1, journalId: this.journalId };
     for (const { attempt, at } of this.#stopped.values()) yield { type: 'stopped', attempt, at };
+    yield* this.#ended.values();
     for (const [id, entry] of this.#entries) {
       if (entry.phase === 'stored') yield { type: 'stored', id, at: entry.at, until: entry.until };
       else yield entry.record;
       if (entry.phase === 'finished') yield { type: 'finished', id, outcome: entry.outcome };
     }
+  }
+
+  /** A run that was opened again after its end goes on with attempts that were started later. */
+  #hasEnded(runId: RunId, startedAt: Instant | undefined): boolean {
+    const end = this.#ended.get(runId);
+    return end !== undefined && (startedAt === undefined || Date.parse(startedAt) <= Date.parse(end.endedAt));
   }
 
   #finish(id: CommandId, outcome: CommandOutcome): void {

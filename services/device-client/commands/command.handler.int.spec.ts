@@ -13,6 +13,7 @@ import { endedWithout } from '../exec/outcome.js';
 import { ATTEMPT } from '../testing/scripted-server.js';
 import { until } from '../testing/until.js';
 import type { ToolCall } from '../tools/toolbox.client.js';
+import { WITHOUT_WORKSPACES } from '../testing/no-workspaces.js';
 
 type Call = Pick<ToolCall, 'signal' | 'onOutput'> & { readonly end: (answer: ToolAnswer) => void };
 
@@ -62,6 +63,7 @@ function handling(more: Partial<CommandHandlerOptions> & { readonly answer?: Too
       },
     },
     gate: { refusal: () => Promise.resolve(undefined) },
+    ...WITHOUT_WORKSPACES,
     stdin: { collect: () => Promise.resolve({ kind: 'aborted' }), remove: () => Promise.resolve() },
     commandsMax: 4,
     disconnectGraceMs: null,

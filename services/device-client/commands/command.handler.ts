@@ -2,7 +2,7 @@
 // before `finished` is.
 //
 //   frame ──► known? ──yes──► its result again, or "running"
-//               └─no──► refused, or queued ──slot──► gate ──► stdin ──► started ──► tool ──► finished ──► result
+//               └─no──► refused, or queued ──slot──► gate ──► stdin, workspace ──► started ──► tool ──► finished ──► result
 //                                    └── stop, too late ─┴─ no ──┴──► result, nothing ran
 //
 // Results in the journal are not sent but fetched, by a connection that has room for them: each once per connection, and
@@ -18,30 +18,44 @@ import {
   type ClientMessage,
   type CommandCall,
   type CommandId,
-  type CommandMessage,
   type CommandOutcome,
   type CommandWall,
+  type Instant,
+  isWorkspaceTool,
   type Json,
   POLICY_MISMATCH,
+  type RunId,
   type StdinPart,
 } from '#proto';
 import { callOf, type CommandGate, type JudgedOrder } from '../policy/index.js';
 import { fitOutcome } from '../output/index.js';
 import type { JournalFile } from './journal-file.adapter.js';
+import {
+  startDeadline,
+  INVALID,
+  judgedOf,
+  type OpenCommand,
+  type OurCommand,
+  sameAttempt,
+  workspaceOf,
+  wrongPlace,
+} from './open-command.js';
 import { outputMessage, progressMessage, resultMessage, type AnsweredCommand } from './messages.js';
 import {
   DEVICE_STOPPED,
   DISCONNECTED,
   endedWithout,
   mismatched,
+  movedOutcome,
   outcomeOf,
   wallHit,
   stdinPartsOf,
   withoutStdin,
   withUnknownStdin,
 } from '../exec/index.js';
-import type { StdinFiles } from '../files/index.js';
+import { diskFailure, type StdinFiles } from '../files/index.js';
 import type { Toolbox } from '../tools/index.js';
+import type { Workspaces, WorkspaceTools } from '../workspaces/index.js';
 
 export interface CommandHandlerOptions {
   readonly file: Pick<JournalFile, 'journal' | 'append' | 'note' | 'noteLazily'>;
@@ -50,6 +64,9 @@ export interface CommandHandlerOptions {
   /** The wall around judged commands; undefined: there is none. */
   readonly wall?: AroundCommands | undefined;
   readonly stdin: Pick<StdinFiles, 'collect' | 'remove'>;
+  readonly workspaces: Pick<Workspaces, 'pathOf' | 'make'>;
+  /** What moves files of a workspace. */
+  readonly mover: Pick<WorkspaceTools, 'call'>;
   readonly commandsMax: number;
   /** How long commands go on without a server; null: to their ends. */
   readonly disconnectGraceMs: number | null;
@@ -73,31 +90,18 @@ const OFFER_AGAIN_MS = 5 * 60 * 1_000;
 /** A command that takes longer is announced as running; most are over before anybody could read that. */
 const ANNOUNCE_MS = 1_000;
 
-/** No timer waits longer. */
-const WAIT_MS_MAX = 24 * 60 * 60 * 1_000;
-
 type Collected =
   | { readonly kind: 'left' }
   | { readonly kind: 'collected'; readonly file: string | undefined }
   | { readonly kind: 'ended'; readonly outcome: CommandOutcome };
 
-interface Open {
-  readonly id: CommandId;
-  readonly digest: string;
-  readonly attempt: AttemptKey;
-  readonly action: Action;
-  /** How the service judged it; absent for an exact command of a request. */
-  readonly judged: JudgedOrder | undefined;
-  readonly reply: AnsweredCommand;
-  readonly receivedMs: number;
-  readonly startWithinMs: number;
-  readonly stop: AbortController;
-  state: 'queued' | 'running';
-}
-
 export interface AroundCommands {
   /** What a command that was not refused is held to. */
-  of(call: CommandCall, judged: JudgedOrder | undefined): Promise<CommandWall | undefined>;
+  of(
+    call: CommandCall,
+    judged: JudgedOrder | undefined,
+    workspace: string | undefined,
+  ): Promise<CommandWall | undefined>;
   /** The wall kills with SIGSYS. */
   readonly hasFilter: boolean;
   readonly jailDir: string;
@@ -107,14 +111,13 @@ export interface AroundCommands {
 interface Given {
   readonly stdinFile: string | undefined;
   readonly wall: CommandWall | undefined;
+  readonly workspace: string | undefined;
 }
-
-type OurCommand = CommandMessage & { orrery: NonNullable<CommandMessage['orrery']> };
 
 /** The commands of our own servers: each id runs at most once, whatever happens to the connection or to this process. */
 export class CommandHandler {
-  readonly #open = new Map<CommandId, Open>();
-  readonly #queue: Open[] = [];
+  readonly #open = new Map<CommandId, OpenCommand>();
+  readonly #queue: OpenCommand[] = [];
   readonly #running = new Set<Promise<void>>();
   /** Results in the journal that this connection has not been sent yet, oldest first, with what their commands came with. */
   readonly #results = new Map<CommandId, AnsweredCommand>();
@@ -141,7 +144,8 @@ export class CommandHandler {
       this.#options.send(progressMessage(id, known.state, this.#options.now()));
       return;
     }
-    const verdict = this.#options.file.journal.receive({ id, digest, attempt });
+    const workspace = workspaceOf(message);
+    const verdict = this.#options.file.journal.receive({ id, digest, attempt, workspace });
     switch (verdict.kind) {
       case 'finished':
         return this.#offer(id, reply);
@@ -164,6 +168,17 @@ export class CommandHandler {
       if (open.state === 'queued')
         this.#end(open, endedWithout('CANCELLED', 'ATTEMPT_STOPPED', 'the attempt was stopped'));
     }
+  }
+
+  /** A run has ended: what of it began before that ends, too. Resolves when it has. */
+  async endRun(runId: RunId, endedAt: Instant): Promise<void> {
+    const isOver = ({ attempt, workspace }: OpenCommand): boolean =>
+      attempt.runId === runId &&
+      workspace !== undefined &&
+      Date.parse(workspace.startedAt ?? endedAt) <= Date.parse(endedAt);
+    const over = [...this.#open.values()].filter(isOver);
+    for (const { attempt } of over) this.onStop(attempt);
+    await Promise.all(over.map(async ({ run }) => run));
   }
 
   /** The server has the result for good. */
@@ -243,21 +258,23 @@ export class CommandHandler {
   #admit(message: OurCommand, reply: AnsweredCommand): void {
     const { command_id: id, digest, attempt, not_after_ms: startWithinMs } = message.orrery;
     const [action, ...more] = message.actions;
-    const no = this.#refusal(action, more.length);
+    const no = this.#refusal(action, more.length) ?? wrongPlace(message);
     if (action === undefined || no !== undefined) {
       return this.#answer(id, no ?? INVALID, { ...reply, call_id: action?.call_id });
     }
-    const open: Open = {
+    const open: OpenCommand = {
       id,
       digest,
       attempt,
       action,
       judged: judgedOf(message.orrery),
       startWithinMs,
+      workspace: workspaceOf(message),
       reply: { ...reply, call_id: action.call_id },
       receivedMs: this.#options.monotonicMs(),
       stop: new AbortController(),
       state: 'queued',
+      run: undefined,
     };
     this.#open.set(id, open);
     this.#queue.push(open);
@@ -267,7 +284,7 @@ export class CommandHandler {
 
   #refusal(action: Action | undefined, more: number): CommandOutcome | undefined {
     if (action === undefined || more > 0) return INVALID;
-    if (!this.#options.tools.has(action.tool_name)) {
+    if (!isWorkspaceTool(action.tool_name) && !this.#options.tools.has(action.tool_name)) {
       return endedWithout('FAILED', 'UNKNOWN_TOOL', `this device has no tool ${action.tool_name.slice(0, 128)}`);
     }
     return this.#open.size >= OPEN_MAX ? BUSY : undefined;
@@ -284,6 +301,7 @@ export class CommandHandler {
       }
       open.state = 'running';
       const run = this.#run(open);
+      open.run = run;
       this.#running.add(run);
       void run.finally(() => {
         this.#running.delete(run);
@@ -293,19 +311,21 @@ export class CommandHandler {
   }
 
   /** Never rejects. */
-  async #run(open: Open): Promise<void> {
-    const { gate, now, send, stdin, wall: around } = this.#options;
-    const { id, action, judged } = open;
+  async #run(open: OpenCommand): Promise<void> {
+    const { gate, now, send, stdin, wall: around, workspaces } = this.#options;
+    const { id, action, judged, attempt } = open;
     const { tool_name: tool } = action;
     const announce = setTimeout(() => send(progressMessage(id, 'running', now())), ANNOUNCE_MS);
     let file: string | undefined;
     try {
+      if (isWorkspaceTool(tool)) return await this.#move(open);
+      const workspace = open.workspace && workspaces.pathOf(attempt.runId);
       const args = action.parameters ?? {};
       const parts = stdinPartsOf(tool, args);
       const call = callOf(tool, parts === undefined ? args : withUnknownStdin(args));
-      const refusal = await gate.refusal(call, judged);
+      const refusal = await gate.refusal(call, judged, workspace);
       if (refusal !== undefined) return this.#end(open, refusal);
-      const wall = await around?.of(call, judged);
+      const wall = await around?.of(call, judged, workspace);
       if (parts !== undefined) {
         const collected = await this.#collect(open, parts);
         if (collected.kind === 'ended') return this.#end(open, collected.outcome);
@@ -313,7 +333,10 @@ export class CommandHandler {
         if (collected.kind === 'left') return void this.#open.delete(id);
         file = collected.file;
       }
-      await this.#execute(open, parts === undefined ? args : withoutStdin(args), { stdinFile: file, wall });
+      const none = workspace === undefined ? undefined : await this.#withoutWorkspace(attempt.runId);
+      if (none !== undefined) return this.#end(open, none);
+      const given = { stdinFile: file, wall, workspace };
+      await this.#execute(open, parts === undefined ? args : withoutStdin(args), given);
     } catch (error) {
       // Without its record nothing may be said about the command: the next start finds it interrupted.
       this.#open.delete(id);
@@ -324,14 +347,48 @@ export class CommandHandler {
     }
   }
 
+  /** Undefined: there is one. Never rejects. */
+  async #withoutWorkspace(runId: RunId): Promise<CommandOutcome | undefined> {
+    const { workspaces, logger } = this.#options;
+    return workspaces.make(runId).then(
+      () => undefined,
+      (error: unknown) => {
+        logger.warn({ err: error, runId }, 'a workspace cannot be made');
+        return endedWithout('FAILED', 'NO_WORKSPACE', `the workspace cannot be made: ${diskFailure(error).message}`);
+      },
+    );
+  }
+
+  /**
+   * Moves files of a workspace. Nothing is written down before it is done: after a crash of this process it may be done again, so it is.
+   */
+  async #move(open: OpenCommand): Promise<void> {
+    const { file, mover, now, monotonicMs, workspaces } = this.#options;
+    const { id, digest, attempt, action, stop, startWithinMs } = open;
+    const { tool_name: tool } = action;
+    const [at, calledMs] = [now(), monotonicMs()];
+    const none = await this.#withoutWorkspace(attempt.runId);
+    if (none !== undefined) return this.#end(open, none);
+    const { signal, late } = startDeadline(open, monotonicMs());
+    const errand = { commandId: id, signal };
+    const moved = await mover.call(tool, action.parameters ?? {}, errand, workspaces.pathOf(attempt.runId));
+    if (moved.kind === 'aborted' && stop.signal.reason === DEVICE_STOPPED) return void this.#open.delete(id);
+    const durationMs = Math.round((monotonicMs() - calledMs) * 1_000) / 1_000;
+    const timing = { startedAt: new Date(at).toISOString(), durationMs };
+    const outcome = fitOutcome(movedOutcome(tool, moved, { stop: stop.signal, isLate: late.aborted, timing }));
+    await Promise.all([
+      file.append({ type: 'started', id, digest, attempt, at, until: at + startWithinMs }),
+      file.append({ type: 'finished', id, outcome }),
+    ]);
+    this.#open.delete(id);
+    this.#offer(id, open.reply);
+  }
+
   /** What the command reads, before anything is written down of it: without it, it never began. Never rejects. */
-  async #collect(open: Open, parts: readonly StdinPart[]): Promise<Collected> {
-    const { monotonicMs, stdin } = this.#options;
-    const { id, stop, receivedMs, startWithinMs } = open;
-    const leftMs = Math.floor(receivedMs + startWithinMs - monotonicMs());
-    const late = AbortSignal.timeout(Math.max(0, Math.min(leftMs, WAIT_MS_MAX)));
-    const signal = AbortSignal.any([stop.signal, late]);
-    const collected = await stdin.collect(parts, { commandId: id, signal });
+  async #collect(open: OpenCommand, parts: readonly StdinPart[]): Promise<Collected> {
+    const { id, stop } = open;
+    const { signal } = startDeadline(open, this.#options.monotonicMs());
+    const collected = await this.#options.stdin.collect(parts, { commandId: id, signal });
     if (collected.kind === 'file') return { kind: 'collected', file: collected.name };
     if (stop.signal.reason === DEVICE_STOPPED) return { kind: 'left' };
     // It is ended like every command that was stopped before its tool was called.
@@ -340,7 +397,11 @@ export class CommandHandler {
     return { kind: 'ended', outcome: endedWithout('FAILED', collected.code, collected.message) };
   }
 
-  async #execute(open: Open, args: Readonly<Record<string, Json>>, { stdinFile, wall }: Given): Promise<void> {
+  async #execute(
+    open: OpenCommand,
+    args: Readonly<Record<string, Json>>,
+    { stdinFile, wall, workspace }: Given,
+  ): Promise<void> {
     const { file, tools, now, monotonicMs, sendOutput } = this.#options;
     const { id, digest, attempt, action, judged, stop } = open;
     const at = now();
@@ -355,12 +416,13 @@ export class CommandHandler {
           signal: stop.signal,
           stdinFile,
           wall,
+          workspace,
           onOutput,
         });
     const durationMs = Math.round((monotonicMs() - calledMs) * 1_000) / 1_000;
     const timing = { startedAt: new Date(at).toISOString(), durationMs };
     const ended = outcomeOf(action.tool_name, answer, stop.signal, timing);
-    const outcome = fitOutcome(await this.#lookedAt(open, ended, wall));
+    const outcome = fitOutcome(await this.#lookedAt(open, ended, { wall, workspace }));
     await file.append({ type: 'finished', id, outcome });
     this.#open.delete(id);
     this.#offer(id, open.reply);
@@ -368,14 +430,14 @@ export class CommandHandler {
 
   /** What ran into its wall was not what the policy understood: that is told, and is no ordinary failure. */
   async #lookedAt(
-    { id, action }: Open,
+    { id, action }: OpenCommand,
     outcome: CommandOutcome,
-    wall: CommandWall | undefined,
+    { wall, workspace }: Pick<Given, 'wall' | 'workspace'>,
   ): Promise<CommandOutcome> {
     const { wall: around, logger } = this.#options;
     if (around === undefined || wall === undefined || wall.kind === 'none') return outcome;
     const directory = action.parameters?.['working_directory'];
-    const cwd = resolve(around.jailDir, typeof directory === 'string' ? directory : '.');
+    const cwd = resolve(workspace ?? around.jailDir, typeof directory === 'string' ? directory : '.');
     const how = await wallHit(outcome, { wall, hasFilter: around.hasFilter, cwd });
     if (how === undefined) return outcome;
     logger.warn({ commandId: id, wall: wall.kind, code: POLICY_MISMATCH }, 'a command ran into its wall');
@@ -389,7 +451,7 @@ export class CommandHandler {
   }
 
   /** A command that ended without having run, and without a record of it. */
-  #end(open: Open, outcome: CommandOutcome): void {
+  #end(open: OpenCommand, outcome: CommandOutcome): void {
     this.#open.delete(open.id);
     const index = this.#queue.indexOf(open);
     if (index >= 0) this.#queue.splice(index, 1);
@@ -418,13 +480,9 @@ export class CommandHandler {
   }
 }
 
-const judgedOf = ({ judged, wall }: OurCommand['orrery']): JudgedOrder | undefined =>
-  judged === undefined || judged === null ? undefined : { ...judged, wall: wall ?? undefined };
-
 /** Ended between its record and its tool. */
 const NOT_CALLED: ToolAnswer = { kind: 'cancelled', value: null };
 
-const INVALID = endedWithout('FAILED', 'INVALID_COMMAND', 'a command has exactly one action');
 const BUSY = endedWithout('FAILED', 'DEVICE_BUSY', `more than ${OPEN_MAX} commands are open on this device`);
 const EXPIRED = endedWithout('FAILED', 'EXPIRED', 'the time in which the command could start is over; it was not run');
 const REUSED = endedWithout(
@@ -432,6 +490,3 @@ const REUSED = endedWithout(
   'COMMAND_ID_REUSED',
   'the command id is in use with other content; this one was not run',
 );
-
-const sameAttempt = (a: AttemptKey, b: AttemptKey): boolean =>
-  a.runId === b.runId && a.taskId === b.taskId && a.attempt === b.attempt;

@@ -2,6 +2,7 @@ import type { ServerFacts, ServerRequest } from '#libs/aip';
 import type { ClientMessage } from '#proto';
 import type { CommandHandler } from './command.handler.js';
 import type { FileLink } from '../files/index.js';
+import type { RunEnds } from './run-ends.handler.js';
 import type { ForeignCommandHandler } from './foreign-command.handler.js';
 import { deviceInfoMessage, taskMessage, type DeviceFacts, type AnsweringClient } from './messages.js';
 
@@ -9,6 +10,7 @@ export interface DeviceRequestsOptions {
   readonly commands: Pick<CommandHandler, 'onCommand' | 'onStop' | 'onStored' | 'onConnected' | 'onDisconnected'>;
   readonly foreign: Pick<ForeignCommandHandler, 'onCommand' | 'onDisconnected'>;
   readonly files: Pick<FileLink, 'connected' | 'disconnected' | 'frame'>;
+  readonly runEnds: Pick<RunEnds, 'onForget' | 'onList'>;
   readonly send: (message: ClientMessage) => void;
   readonly sign: () => AnsweringClient;
   /** What is said of this device, as of now. */
@@ -52,6 +54,10 @@ export class DeviceRequests {
         return commands.onStop(message.orrery.attempt);
       case 'result_stored':
         return commands.onStored(message.orrery.command_id);
+      case 'forget_run':
+        return this.#options.runEnds.onForget(message.orrery);
+      case 'workspaces_request':
+        return this.#options.runEnds.onList(message.orrery);
       case 'file_ready':
       case 'file_stored':
       case 'file_begin':

@@ -4,4 +4,5 @@ export * from './command.handler.js';
 export * from './device-requests.js';
 export * from './foreign-command.handler.js';
 export * from './journal-file.adapter.js';
+export * from './run-ends.handler.js';
 export { heartbeatMessage, registerMessage, type DeviceFacts } from './messages.js';

@@ -1,5 +1,6 @@
 import {
   AIP_REVISION,
+  HAS_WORKSPACES,
   TAKES_STDIN_FILES,
   type ActionResult,
   type ClientMessage,
@@ -123,7 +124,7 @@ export interface DeviceFacts {
 
 const CAPABILITIES = ['cli', 'file_system'];
 /** To who speaks our revisions, beside what every server understands. */
-const OWN_CAPABILITIES = [...CAPABILITIES, TAKES_STDIN_FILES];
+const OWN_CAPABILITIES = [...CAPABILITIES, TAKES_STDIN_FILES, HAS_WORKSPACES];
 
 export function registerMessage(device: DeviceFacts & { readonly journalId: string }): ClientMessage {
   const { clientId, journalId, machine, now } = device;

@@ -16,6 +16,7 @@ import {
   DeviceRequests,
   ForeignCommandHandler,
   JournalFile,
+  RunEnds,
   heartbeatMessage,
   registerMessage,
   type DeviceFacts,
@@ -29,6 +30,7 @@ import { ownServer, Toolbox } from '../tools/index.js';
 import { SANDBOXES, viewsBehind } from '../sandbox/index.js';
 import type { SecretStore } from '../secrets/index.js';
 import type { StatusBoard } from '../status/index.js';
+import { Workspaces, WorkspaceTools } from '../workspaces/index.js';
 
 export interface OpenDeviceOptions {
   /** WebSocket addresses of servers, in the order in which they are tried. */
@@ -119,7 +121,14 @@ export async function openDevice(options: OpenDeviceOptions): Promise<OpenDevice
   const servers = [ownServer(exec), ...toolServersOf(config, process.env)];
   const onChange = (): void => endpoint.registerAgain('the tools of this device changed');
   const tools = new Toolbox({ servers, builtIn, settle, settleFiles, secrets, logger, monotonicMs, onChange });
-  const [file] = await Promise.all([JournalFile.open(dataDir), tools.start(), metrics.refresh(), stdin.clear()]);
+  const owner = sandbox?.user.isOther === true ? sandbox.user : (exec.runAs ?? undefined);
+  const [file, workspaces] = await Promise.all([
+    JournalFile.open(dataDir),
+    Workspaces.open({ dataDir, owner, now, logger }),
+    tools.start(),
+    metrics.refresh(),
+    stdin.clear(),
+  ]);
   const { journal, tornBytes } = file;
   const { kind: madeBy } = facts().wall;
   logger.info(
@@ -142,7 +151,8 @@ export async function openDevice(options: OpenDeviceOptions): Promise<OpenDevice
     logger,
   });
   const wall = sandbox && {
-    of: (call: CommandCall, judged: JudgedOrder | undefined) => gate.wallOf(call, judged),
+    of: (call: CommandCall, judged: JudgedOrder | undefined, workspace: string | undefined) =>
+      gate.wallOf(call, judged, workspace),
     hasFilter: SANDBOXES[sandbox.kind].hasFilter(sandbox),
     jailDir,
   };
@@ -152,6 +162,8 @@ export async function openDevice(options: OpenDeviceOptions): Promise<OpenDevice
     gate,
     wall: wall ?? undefined,
     stdin,
+    workspaces,
+    mover: new WorkspaceTools({ link, workspaces, secrets }),
     ...saying,
     onFatal,
     commandsMax,
@@ -160,7 +172,9 @@ export async function openDevice(options: OpenDeviceOptions): Promise<OpenDevice
   options.board.commands = () => commands.list();
   const sign = () => ({ clientId, requestId: randomUUID(), now: now() });
   const foreign = new ForeignCommandHandler({ tools, gate, send, sign, logger });
-  const requests = new DeviceRequests({ commands, foreign, files: link, send, sign, facts });
+  const runEnds = new RunEnds({ file, commands, workspaces, send, now, logger, onFatal });
+  await runEnds.clear();
+  const requests = new DeviceRequests({ commands, runEnds, foreign, files: link, send, sign, facts });
   const close = async (): Promise<void> => {
     await tools.close();
     await file.close();

@@ -18,6 +18,7 @@ import {
   WALL_LIMITS,
 } from '../sandbox/index.js';
 import type { DeviceConfig } from '../settings/index.js';
+import { workspacesDir } from '../workspaces/index.js';
 import { giveJail } from './jail.adapter.js';
 
 export interface WallOptions {
@@ -129,7 +130,8 @@ async function prepared(
   const places = await hiddenPlaces({
     patterns: await sensitivePaths(options.localPolicy),
     own: [...own.filter((path) => path !== ''), ...hidden],
-    works: [jailDir, ...writable],
+    // Whoever commands become comes to the workspaces of runs, too.
+    works: [jailDir, workspacesDir(dataDir), ...writable],
     uid: user.isOther ? user.uid : null,
   });
   return {

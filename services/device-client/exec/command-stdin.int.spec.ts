@@ -7,6 +7,7 @@ import type { ClientMessage, Json } from '#proto';
 import { CommandHandler, type CommandHandlerOptions } from '../commands/command.handler.js';
 import { JournalFile } from '../commands/journal-file.adapter.js';
 import { until } from '../testing/until.js';
+import { WITHOUT_WORKSPACES } from '../testing/no-workspaces.js';
 
 /* A command whose standard input comes as files: until they are there, it has not begun. */
 
@@ -38,6 +39,7 @@ function arriving(collect: CommandHandlerOptions['stdin']['collect'], notAfterMs
       },
     },
     gate: { refusal: () => Promise.resolve(undefined) },
+    ...WITHOUT_WORKSPACES,
     stdin: { collect, remove: async (name) => void removed.push(name) },
     commandsMax: 4,
     disconnectGraceMs: null,

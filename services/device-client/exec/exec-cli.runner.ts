@@ -6,7 +6,7 @@ import { mkdir, open, realpath, stat, unlink, type FileHandle } from 'node:fs/pr
 import { join, resolve } from 'node:path';
 import { execa } from 'execa';
 import { ToolFailure, type Tell } from '#libs/mcp';
-import type { CommandWall, ExecCliResult } from '#proto';
+import { type CommandWall, type ExecCliResult, WORKSPACE_VARIABLE } from '#proto';
 import { exitOf, minimalEnvironment, type ExecCliInput } from './exec-cli.js';
 import { type ExecSettings, isWithin, wrapped, type WrappedCommand } from './exec-settings.js';
 import { OutputFeed, type OutputFiles, removeOutputs } from '../output/index.js';
@@ -45,6 +45,8 @@ export interface CommandCaller {
   readonly isAgents: boolean;
   /** How the policy judged it; undefined: nobody has said so. */
   readonly wall?: CommandWall | undefined;
+  /** The directory of its run, which is there. */
+  readonly workspace?: string | undefined;
   /** The name of a file with what the command reads, instead of the `stdin` of its arguments. */
   readonly stdinFile?: string | undefined;
 }
@@ -81,14 +83,25 @@ export class ExecCli {
   }
 
   /** The same; the caller that asks for the files has to remove them. */
-  async runWhole(input: ExecCliInput, { signal, tell, isAgents, wall, stdinFile }: CommandCaller): Promise<Executed> {
-    const cwd = await this.#directory(input.working_directory);
+  async runWhole(
+    input: ExecCliInput,
+    { signal, tell, isAgents, wall, workspace, stdinFile }: CommandCaller,
+  ): Promise<Executed> {
+    const cwd = await this.#directory(input.working_directory, workspace);
     const redactor = await this.#options.secrets?.refresh();
     const mark = randomUUID();
-    const given = this.#given(input, mark);
+    const given = this.#given(input, mark, workspace);
     if (signal.aborted) throw new ToolFailure('The command was cancelled before it was started.');
     const stdin = stdinFile === undefined ? undefined : await this.#stdinFrom(stdinFile);
-    const place = { command: input.command, cwd, isAgents, wall, env: given.env, given: Object.keys(input.env ?? {}) };
+    const place = {
+      command: input.command,
+      cwd,
+      isAgents,
+      workspace,
+      wall,
+      env: given.env,
+      given: Object.keys(input.env ?? {}),
+    };
     const how = await wrapped(this.#options.settings, place);
     const timestamp = new Date(this.#options.now()).toISOString();
     const startedAt = performance.now();
@@ -152,16 +165,17 @@ export class ExecCli {
   }
 
   /** Secrets become values here and nowhere before: what is given to the process, and not what is said of it. */
-  #given({ env = {}, stdin }: ExecCliInput, mark: string): Given {
+  #given({ env = {}, stdin }: ExecCliInput, mark: string, workspace: string | undefined): Given {
     const valueOf = (text: string | SecretRef): string => {
       if (typeof text === 'string') return text;
       const value = this.#options.secrets?.valueOf(text.secret);
       if (value === undefined) throw new ToolFailure(`This device has no secret "${text.secret}".`);
       return value;
     };
+    const own = workspace === undefined ? {} : { [WORKSPACE_VARIABLE]: workspace };
     const variables = Object.entries(env).map(([name, text]) => [name, valueOf(text)] as const);
     return {
-      env: { ...this.#env, ...Object.fromEntries(variables), [MARK_VARIABLE]: mark },
+      env: { ...this.#env, ...Object.fromEntries(variables), [MARK_VARIABLE]: mark, ...own },
       // Without input the command finds an end of file at once and not a pipe that nobody writes to.
       stdin: stdin === undefined ? 'ignore' : new TextEncoder().encode(valueOf(stdin)),
     };
@@ -217,15 +231,17 @@ export class ExecCli {
     }
   }
 
-  async #directory(given: string | undefined): Promise<string> {
+  async #directory(given: string | undefined, workspace: string | undefined): Promise<string> {
     const { jailDir, confined } = this.#options.settings;
     await mkdir(jailDir, { recursive: true, mode: 0o700 });
-    if (given === undefined) return jailDir;
-    const path = resolve(jailDir, given);
+    const start = workspace ?? jailDir;
+    if (given === undefined) return start;
+    const path = resolve(start, given);
     const found = await stat(path).catch(() => undefined);
     // Links are followed before the look: where it really is decides.
     const [real, jail] = [await realpath(path).catch(() => path), await realpath(jailDir)];
-    if (confined && !isWithin(real, jail)) throw new ToolFailure(`working_directory ${path} is outside of ${jailDir}.`);
+    const isInside = isWithin(real, jail) || (workspace !== undefined && isWithin(real, workspace));
+    if (confined && !isInside) throw new ToolFailure(`working_directory ${path} is outside of ${jailDir}.`);
     if (found?.isDirectory() !== true) throw new ToolFailure(`working_directory ${path} is not a directory.`);
     return confined ? real : path;
   }

@@ -10,6 +10,8 @@ import { ExecLimits, GROUPS, limitArgs, Sandbox, SANDBOXES, unnamedCopy, unnamed
  * one argument. Nothing in it is secret: every command can read the arguments of its parents.
  */
 
+/** Said beside the arguments of a call: the directory of its run, in which the command begins. */
+export const WORKSPACE_META = 'orrery/workspace';
 /** Said beside the arguments of a call: an agent chose the command. */
 export const AGENT_META = 'orrery/agent';
 
@@ -65,6 +67,8 @@ export interface CommandPlace {
   readonly command: string;
   readonly cwd: string;
   readonly isAgents: boolean;
+  /** The directory of its run: behind a wall it has that instead of the jail directory. */
+  readonly workspace?: string | undefined;
   /** As it was judged; undefined: it was not, or nobody said so. */
   readonly wall?: CommandWall | undefined;
   readonly env: Readonly<Record<string, string>>;
@@ -84,13 +88,13 @@ const USUAL_WALL: CommandWall = { kind: 'write', views: [] };
 /** The command line that runs a shell command as the settings say. */
 export async function wrapped(
   { limits, sandbox, jailDir, runAs }: Pick<ExecSettings, 'limits' | 'sandbox' | 'jailDir' | 'runAs'>,
-  { command, cwd, isAgents, wall = USUAL_WALL, env: asGiven, given }: CommandPlace,
+  { command, cwd, isAgents, workspace, wall = USUAL_WALL, env: asGiven, given }: CommandPlace,
 ): Promise<WrappedCommand> {
   if (sandbox !== null && wall.kind !== 'none' && (isAgents || sandbox.commands === 'all')) {
     const group = randomInt(GROUPS.from, GROUPS.to);
     const { name, home, isOther } = sandbox.user;
     const env = { ...asGiven, ...(isOther && { HOME: home, USER: name, LOGNAME: name }) };
-    const walled = { command, cwd, jailDir, wall, group, env, given };
+    const walled = { command, cwd, jailDir: workspace ?? jailDir, wall, group, env, given };
     const { input, isInputSame, ...confined } = await SANDBOXES[sandbox.kind].confine(sandbox, walled);
     const handle = input && (await (isInputSame ? unnamedCopy : unnamedFile)(dirname(sandbox.rootDir), input));
     return { ...confined, input: handle, runAs: null, isWalled: true, limits: sandbox.limits };

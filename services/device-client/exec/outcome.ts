@@ -5,6 +5,7 @@ import {
   type CommandOutcome,
   type CommandState,
   type Json,
+  type ResultFile,
   type TaskError,
 } from '#proto';
 import { LIMIT_META } from './command-limits.js';
@@ -39,6 +40,24 @@ export function outcomeOf(tool: string, answer: ToolAnswer, stop: AbortSignal, t
   const files = answer.kind === 'answered' ? answer.files : undefined;
   return { ...stateOf(tool, answer, stop), ...timing, ...(files !== undefined && { files: [...files] }) };
 }
+
+/** What became of files that were to be moved; `isLate`: the time of their command is over. */
+export function movedOutcome(
+  tool: string,
+  moved: Moved,
+  { stop, isLate, timing }: { readonly stop: AbortSignal; readonly isLate: boolean; readonly timing: Timing },
+): CommandOutcome {
+  if (moved.kind === 'failed') return { ...ended('FAILED', moved.code, moved.message, null), ...timing };
+  if (moved.kind === 'aborted' && isLate && !stop.aborted) return outcomeOf(tool, { kind: 'timed_out' }, stop, timing);
+  if (moved.kind === 'aborted') return outcomeOf(tool, { kind: 'cancelled', value: null }, stop, timing);
+  const files = moved.files.length === 0 ? {} : { files: [...moved.files] };
+  return { ...completed(moved.result), ...timing, ...files };
+}
+
+type Moved =
+  | { readonly kind: 'moved'; readonly result: Json; readonly files: readonly ResultFile[] }
+  | { readonly kind: 'failed'; readonly code: string; readonly message: string }
+  | { readonly kind: 'aborted' };
 
 /** The same of a command that ran into its wall; `how`: what is known of that, a sentence. */
 export const mismatched = ({ result, startedAt, durationMs }: CommandOutcome, how: string): CommandOutcome => ({

@@ -7,6 +7,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { ToolFailure } from '#libs/mcp';
 import { errorCode } from '../faults/index.js';
 import { isWithin } from '../exec/index.js';
+import { HANDLES, OpenDirectory, type FileOwner } from './open-directory.adapter.js';
 
 const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOCTTY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants;
 const DIRECTORY_MODE = 0o700;
@@ -14,9 +15,6 @@ const FILE_MODE = 0o600;
 const PERMISSIONS = 0o777;
 const DEPTH_MAX = 256;
 const NAME_BYTES = 12;
-
-/** Linux names what a handle is open on; elsewhere the name from before is all there is. */
-const HANDLES = process.platform === 'linux' ? '/proc/self/fd' : undefined;
 
 export interface FilePlacesOptions {
   /** Relative paths start here, and what is below may always be used. */
@@ -79,7 +77,7 @@ export class FilePlaces {
   }
 
   /** What a client that is root puts into the jail directory is for commands, which run as somebody else: undefined elsewhere. */
-  async #ownerIn(real: string): Promise<Owner | undefined> {
+  async #ownerIn(real: string): Promise<FileOwner | undefined> {
     if (process.geteuid?.() !== 0 || !isWithin(real, await realpath(this.#jailDir))) return undefined;
     const { uid, gid } = await stat(this.#jailDir);
     return { uid, gid };
@@ -119,48 +117,15 @@ export class FilePlaces {
 const outside = (path: string): ToolFailure =>
   new ToolFailure(`${path} is outside of the directories that this device may use for files (files.paths).`);
 
-interface Owner {
-  readonly uid: number;
-  readonly gid: number;
-}
-
-/** A directory that stays the same, whatever happens to its name. */
-class OpenDirectory {
-  readonly #handle: FileHandle;
-  readonly path: string;
-
-  constructor(handle: FileHandle, path: string) {
-    this.#handle = handle;
-    this.path = path;
-  }
-
-  /** A name in it, for calls that take a path. */
-  child(name: string): string {
-    return join(HANDLES === undefined ? this.path : `${HANDLES}/${this.#handle.fd}`, name);
-  }
-
-  async giveTo(owner: Owner | undefined): Promise<void> {
-    if (owner !== undefined) await this.#handle.chown(owner.uid, owner.gid);
-  }
-
-  async sync(): Promise<void> {
-    await this.#handle.sync();
-  }
-
-  async close(): Promise<void> {
-    await this.#handle.close();
-  }
-}
-
 /** Where one file is to be. */
 export class FilePlace {
   readonly #directory: OpenDirectory;
   readonly #name: string;
-  readonly #owner: Owner | undefined;
+  readonly #owner: FileOwner | undefined;
   readonly path: string;
 
   /** `owner`: whose a new file is; undefined: of who makes it. */
-  constructor(directory: OpenDirectory, name: string, owner: Owner | undefined) {
+  constructor(directory: OpenDirectory, name: string, owner: FileOwner | undefined) {
     this.#directory = directory;
     this.#name = name;
     this.#owner = owner;

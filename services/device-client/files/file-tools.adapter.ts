@@ -45,7 +45,7 @@ export class FileTools implements BuiltInTools {
     try {
       for (let readings = 1; ; readings++) {
         const redactor = await this.#secrets?.refresh();
-        const { artifact, hasSecret } = await measured(handle, errand.signal, redactor);
+        const { artifact, hasSecret } = await measuredFile(handle, errand.signal, redactor);
         if (hasSecret) throw new ToolFailure(`${path} contains a secret of this device, and does not leave it.`);
         const { mtime } = await handle.stat();
         const failure = await this.#link.store(artifact, () => fileSourceOf(handle), errand);
@@ -118,7 +118,11 @@ interface Measured {
 }
 
 /** Its checksum and size as it is now. Throws ToolFailure when it is too long. */
-async function measured(handle: FileHandle, signal: AbortSignal, redactor: Redactor | undefined): Promise<Measured> {
+export async function measuredFile(
+  handle: FileHandle,
+  signal: AbortSignal,
+  redactor: Redactor | undefined,
+): Promise<Measured> {
   const hash = createHash('sha256');
   const redacted = redactor && new RedactedStream(redactor);
   const buffer = Buffer.allocUnsafe(AIP_LIMITS.fileChunkBytes);

@@ -32,22 +32,31 @@ export interface CommandGateOptions {
 /** What a command has to pass on the device before anything of it is written down. */
 export class CommandGate {
   readonly #options: CommandGateOptions;
-  #policy: Promise<CommandPolicy> | undefined;
+  /** By where commands begin: the last ones that were asked about. */
+  readonly #policies = new Map<string, Promise<CommandPolicy>>();
 
   constructor(options: CommandGateOptions) {
     this.#options = options;
   }
 
   /** Undefined: it may run. The same for every repeat, as long as policy and secrets are the same. Never rejects. */
-  async refusal(call: CommandCall, judged: JudgedOrder | undefined): Promise<CommandOutcome | undefined> {
-    return (await this.#byPolicy(call, judged)) ?? this.#bySecrets(call);
+  async refusal(
+    call: CommandCall,
+    judged: JudgedOrder | undefined,
+    workspace?: string,
+  ): Promise<CommandOutcome | undefined> {
+    return (await this.#byPolicy(call, judged, workspace)) ?? this.#bySecrets(call);
   }
 
   /** What a command that was not refused is held to; undefined: nothing, or what is usual here. Never rejects. */
-  async wallOf(call: CommandCall, judged: JudgedOrder | undefined): Promise<CommandWall | undefined> {
+  async wallOf(
+    call: CommandCall,
+    judged: JudgedOrder | undefined,
+    workspace?: string,
+  ): Promise<CommandWall | undefined> {
     if (!this.#isWalled(call, judged)) return undefined;
     try {
-      const held = this.#held(await this.#opened(), call, judged);
+      const held = this.#held(await this.#opened(workspace), call, judged);
       return held.kind === 'held' ? await opened(held.wall) : STRICTEST;
     } catch (error) {
       this.#options.logger.error({ err: error }, 'the policy cannot say which wall fits');
@@ -63,20 +72,32 @@ export class CommandGate {
     return heldBehind(policy.wall(call, undefined), this.#options.views ?? [], judged);
   }
 
-  #opened(): Promise<CommandPolicy> {
+  /** What a relative path means, and which links there are, depends on where a command begins. */
+  #opened(workspace: string | undefined): Promise<CommandPolicy> {
     const { localPolicy, own, starts, open = openDefault } = this.#options;
-    return (this.#policy ??= open(
+    const directory = workspace ?? '';
+    const known = this.#policies.get(directory);
+    if (known !== undefined) return known;
+    const policy = open(
       { file: localPolicy, sensitivePaths: own === undefined ? [] : ownPaths(own) },
-      starts,
-    ));
+      starts === undefined || workspace === undefined ? starts : { ...starts, directory: workspace },
+    );
+    this.#policies.set(directory, policy);
+    const [oldest] = [...this.#policies.keys()].filter((one) => one !== '' && one !== directory);
+    if (this.#policies.size > POLICIES_MAX && oldest !== undefined) this.#policies.delete(oldest);
+    return policy;
   }
 
-  async #byPolicy(call: CommandCall, judged: JudgedOrder | undefined): Promise<CommandOutcome | undefined> {
+  async #byPolicy(
+    call: CommandCall,
+    judged: JudgedOrder | undefined,
+    workspace: string | undefined,
+  ): Promise<CommandOutcome | undefined> {
     const { localPolicy, logger } = this.#options;
     const hasLocal = localPolicy !== undefined;
     if (judged === undefined && !hasLocal) return undefined;
     try {
-      const policy = await this.#opened();
+      const policy = await this.#opened(workspace);
       const held = this.#isWalled(call, judged) ? this.#held(policy, call, judged) : undefined;
       const wall = held === undefined ? WITHOUT : wallOn(policy.wall(call, undefined), this.#options.views ?? []);
       const refusal =
@@ -103,6 +124,8 @@ export class CommandGate {
   }
 }
 
+/** Workspaces of runs that have commands at a time. */
+const POLICIES_MAX = 32;
 const STRICTEST: CommandWall = { kind: 'read', views: [] };
 const WITHOUT = { ...UNHELD, reason: 'the device has no wall for it' };
 

@@ -56,7 +56,7 @@ const isShown = (path: string, works: readonly string[]): boolean =>
   !OTHERS.test(path) || works.some((work) => isAt(path, work));
 
 /** What lies in a hidden directory is hidden with it, but for the ways to where commands work, and what is there. */
-const hides = (outer: HiddenPlace, path: string, works: readonly string[]): boolean =>
+export const hides = (outer: HiddenPlace, path: string, works: readonly string[]): boolean =>
   outer.is !== 'file' &&
   path.startsWith(`${outer.path}/`) &&
   !works.some((work) => isAt(work, outer.path) && (isAt(path, work) || isAt(work, path)));

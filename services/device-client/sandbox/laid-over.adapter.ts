@@ -1,5 +1,5 @@
 import { realpath } from 'node:fs/promises';
-import { ancestorsOf, isAt } from './hidden-places.adapter.js';
+import { ancestorsOf, hides, isAt } from './hidden-places.adapter.js';
 import type { HiddenPlace, Sandbox, WalledCommand } from './sandbox.js';
 
 /** One mount over the read-only file system. */
@@ -13,8 +13,9 @@ export interface Laid {
  * may be written stays where it is, too: who could rename a directory around it would have it uncovered for the next command.
  */
 export async function laidOver(sandbox: Sandbox, command: WalledCommand): Promise<Laid[]> {
-  const { hidden, writable } = sandbox;
+  const { writable } = sandbox;
   const { jailDir, wall } = command;
+  const hidden = hiddenAround(sandbox.hidden, [jailDir, ...writable]);
   const works = [jailDir, ...writable].map((path): Laid => ({
     path,
     as: wall.kind === 'write' ? 'writable' : 'readable',
@@ -26,6 +27,16 @@ export async function laidOver(sandbox: Sandbox, command: WalledCommand): Promis
   for (const { path } of hidden)
     for (const held of renamable(path, places)) places.set(held, { path: held, as: 'writable' });
   return [...places.values()].sort((a, b) => a.path.length - b.path.length);
+}
+
+/** Where a command works elsewhere than most, the way there is a passage, and nothing is laid into what is hidden from it. */
+function hiddenAround(hidden: readonly HiddenPlace[], works: readonly string[]): readonly HiddenPlace[] {
+  const isWay = (path: string): boolean => works.some((work) => work !== path && isAt(work, path));
+  const around = hidden.map(({ path, is }): HiddenPlace => ({
+    path,
+    is: isWay(path) && is !== 'file' ? 'passage' : is,
+  }));
+  return around.filter((place, index) => !around.slice(0, index).some((outer) => hides(outer, place.path, works)));
 }
 
 export const isHiddenDirectory = ({ as }: Laid): boolean => as === 'directory' || as === 'passage';

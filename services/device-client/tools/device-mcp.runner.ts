@@ -10,6 +10,7 @@ import {
   STDIN_FILE_META,
   SYS_INFO,
   sysInfo,
+  WORKSPACE_META,
 } from '../exec/index.js';
 import { OUTPUT_FILES_META, clearOutputs } from '../output/index.js';
 import { WALL_META } from '../sandbox/index.js';
@@ -49,8 +50,10 @@ function deviceTools(exec: ExecCli, now: () => number): HostedTool[] {
       run: async (args, signal, { tell, meta }) => {
         const name = meta[STDIN_FILE_META];
         const stdinFile = typeof name === 'string' ? name : undefined;
+        const directory = meta[WORKSPACE_META];
+        const workspace = typeof directory === 'string' ? directory : undefined;
         const wall = CommandWall.optional().parse(meta[WALL_META]);
-        const caller = { signal, tell, isAgents: meta[AGENT_META] === true, wall, stdinFile };
+        const caller = { signal, tell, isAgents: meta[AGENT_META] === true, wall, workspace, stdinFile };
         return withFiles(await exec.runWhole(EXEC_CLI_DEFINITION.input.parse(args), caller));
       },
     },

@@ -9,7 +9,7 @@ import {
   type ToolServerSpec,
 } from '#libs/mcp';
 import type { CommandId, CommandWall, Json, ToolInfo } from '#proto';
-import { AGENT_META, STDIN_FILE_META } from '../exec/index.js';
+import { AGENT_META, STDIN_FILE_META, WORKSPACE_META } from '../exec/index.js';
 import { WALL_META } from '../sandbox/index.js';
 import { RedactedOutput, withoutSecrets, type Redactor, type SecretStore } from '../secrets/index.js';
 import { toolInfos } from './tool-infos.js';
@@ -28,6 +28,8 @@ export interface ToolCall extends Omit<CallOptions, 'timeoutMs'> {
   readonly isAgents?: boolean | undefined;
   /** What it is held to. */
   readonly wall?: CommandWall | undefined;
+  /** The directory of its run, in which it begins. */
+  readonly workspace?: string | undefined;
   /** The name of a file with what the command reads. */
   readonly stdinFile?: string | undefined;
 }
@@ -223,11 +225,12 @@ export class Toolbox {
 }
 
 /** What the process of the own tools is told beside the arguments. */
-function metaOf({ isAgents, stdinFile, wall }: ToolCall): Record<string, Json> | undefined {
+function metaOf({ isAgents, stdinFile, wall, workspace }: ToolCall): Record<string, Json> | undefined {
   const meta = {
     ...(isAgents === true && { [AGENT_META]: true }),
     ...(stdinFile !== undefined && { [STDIN_FILE_META]: stdinFile }),
     ...(wall !== undefined && { [WALL_META]: jsonOf(wall) }),
+    ...(workspace !== undefined && { [WORKSPACE_META]: workspace }),
   };
   return Object.keys(meta).length === 0 ? undefined : meta;
 }
