@@ -28,6 +28,9 @@ const RECURSIVE: ReadonlyMap<string, string> = new Map([
   ],
 ]);
 
+/** What an import names, whatever it is written in: `.js`, `.ts` and `.tsx` are one module. */
+const moduleOf = (path: string): string => path.replace(/\.(?:js|tsx)$/u, '.ts');
+
 const folderOf = (path: string): string => path.split('/').slice(0, -1).join('/');
 
 function fullFolders(files: readonly Facts[]): string[] {
@@ -52,7 +55,7 @@ function sharedNames(files: readonly Facts[]): string[] {
 
 /** The file that an import loads, when it is one of ours. */
 function loadedFrom(path: string, { specifier }: Import): string | undefined {
-  if (isRelative(specifier)) return resolved(path, specifier).replace(/\.js$/u, '.ts');
+  if (isRelative(specifier)) return moduleOf(resolved(path, specifier));
   return specifier.startsWith('#') ? `${specifier.slice(1)}/index.ts` : undefined;
 }
 
@@ -60,7 +63,10 @@ type Graph = ReadonlyMap<string, readonly string[]>;
 
 const graphOf = (files: readonly Facts[], counts: (one: Import) => boolean): Graph =>
   new Map(
-    files.map(({ path, imports }) => [path, imports.filter(counts).flatMap((one) => loadedFrom(path, one) ?? [])]),
+    files.map(({ path, imports }) => [
+      moduleOf(path),
+      imports.filter(counts).flatMap((one) => loadedFrom(path, one) ?? []),
+    ]),
   );
 
 /** Every file that can be reached, itself only when a way leads back. */
@@ -100,12 +106,10 @@ const isProgram = (path: string): boolean => path.endsWith('/main.ts') || path.e
 /** What no program loads, be it by name as threads and child processes are. */
 function unreached(files: readonly Facts[]): string[] {
   const named = ({ path, strings }: Facts): string[] =>
-    strings
-      .filter((text) => /^\.{1,2}\/.*\.js$/u.test(text))
-      .map((text) => resolved(path, text).replace(/\.js$/u, '.ts'));
+    strings.filter((text) => /^\.{1,2}\/.*\.[jt]s$/u.test(text)).map((text) => moduleOf(resolved(path, text)));
   const graph = new Map([...graphOf(files, () => true)].map(([path, loads]) => [path, [...loads]]));
-  for (const file of files) graph.get(file.path)?.push(...named(file));
-  const programs = files.map(({ path }) => path).filter(isProgram);
+  for (const file of files) graph.get(moduleOf(file.path))?.push(...named(file));
+  const programs = files.map(({ path }) => moduleOf(path)).filter(isProgram);
   const loaded = new Set(programs.flatMap((path) => [path, ...reachedFrom(path, graph)]));
   return [...graph.keys()].filter((path) => !loaded.has(path)).map((path) => `${path}: no program loads it`);
 }

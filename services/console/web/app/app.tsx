@@ -1,0 +1,46 @@
+import { lazy, Suspense, type ReactElement } from 'react';
+import { Empty, PageLink, Loading, usePlace } from '../parts/index.js';
+import { RunsPage } from '../pages/runs/index.js';
+import { words } from '../words/index.js';
+import { Frame } from './frame.js';
+
+const RunPage = lazy(async () => ({ default: (await import('../pages/run/index.js')).RunPage }));
+const RequestPage = lazy(async () => ({ default: (await import('../pages/request/index.js')).RequestPage }));
+const AttentionPage = lazy(async () => ({ default: (await import('../pages/attention/index.js')).AttentionPage }));
+const FleetPage = lazy(async () => ({ default: (await import('../pages/fleet/index.js')).FleetPage }));
+const SettingsPage = lazy(async () => ({ default: (await import('../pages/settings/index.js')).SettingsPage }));
+
+export function App(): ReactElement {
+  return (
+    <Frame>
+      <Suspense fallback={<Loading />}>
+        <Page />
+      </Suspense>
+    </Frame>
+  );
+}
+
+function Page(): ReactElement {
+  const { path } = usePlace();
+  const run = /^\/runs\/([0-9a-z]{4,26})$/u.exec(path)?.[1];
+  if (run !== undefined) return <RunPage key={run} runId={run} />;
+  switch (path) {
+    case '/':
+    case '/runs':
+      return <RunsPage />;
+    case '/new':
+      return <RequestPage />;
+    case '/attention':
+      return <AttentionPage />;
+    case '/fleet':
+      return <FleetPage />;
+    case '/settings':
+      return <SettingsPage />;
+    default:
+      return (
+        <Empty title={words.nothingHere}>
+          <PageLink href="/">{words.nav.runs}</PageLink>
+        </Empty>
+      );
+  }
+}

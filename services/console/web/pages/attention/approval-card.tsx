@@ -1,0 +1,173 @@
+import { useState, type ReactElement } from 'react';
+import { callText, wallText } from '#libs/constellation';
+import type { ApprovalView, CommandCall } from '#proto';
+import {
+  Ago,
+  Confirm,
+  Facts,
+  Foreign,
+  ForeignMark,
+  PageLink,
+  dateTimeText,
+  type ToConfirm,
+} from '../../parts/index.js';
+import { newKey, postJson, useMay } from '../../wire/index.js';
+import { words } from '../../words/index.js';
+
+interface ApprovalCardProps {
+  readonly approval: ApprovalView;
+  readonly onDone: () => void;
+}
+
+const MINUTE_MS = 60_000;
+
+/** One thing that an agent asks a person: exactly what would run, with what, and why it is asked. */
+export function ApprovalCard({ approval, onDone }: ApprovalCardProps): ReactElement {
+  const { approvalId, ask, runId, taskId, requestedAt, needed = 1, given = [] } = approval;
+  return (
+    <article className="card approval" aria-label={words.approval.of(taskId)}>
+      <p className="card-head">
+        <span className="tag">{ask.kind === 'approval' ? ask.class : words.approval.question}</span>
+        <Ago at={requestedAt} />
+        <PageLink href={`/runs/${runId}?task=${encodeURIComponent(taskId)}`}>
+          <Foreign text={taskId} />
+        </PageLink>
+      </p>
+      {ask.kind === 'approval' ? (
+        <pre className="command">
+          <Foreign text={callText(ask.command)} />
+        </pre>
+      ) : (
+        <p className="card-what">
+          <Foreign text={ask.question} />
+        </p>
+      )}
+      <Facts
+        of={[
+          [words.approval.device, <Foreign text={ask.deviceId} />],
+          [words.approval.agent, <Foreign text={`${ask.agent}, ${words.task.step(ask.step)}`} />],
+          [
+            words.approval.sandbox,
+            ask.kind === 'approval' && ask.wall !== undefined ? <Foreign text={wallText(ask.wall)} /> : null,
+          ],
+          [
+            words.approval.why,
+            ask.kind === 'approval' ? <Foreign text={[...ask.reasons, ask.rule].join('; ')} /> : null,
+          ],
+          [
+            words.approval.thought,
+            ask.thought === '' ? null : (
+              <>
+                <ForeignMark by="model" /> <Foreign text={ask.thought} />
+              </>
+            ),
+          ],
+          [words.approval.plan, ask.plan.length === 0 ? null : <Foreign text={ask.plan.join('; ')} />],
+          [words.approval.until, dateTimeText(ask.expiresAt)],
+          [
+            words.approval.given,
+            needed > 1 || given.length > 0
+              ? words.approval.words(
+                  given.map(({ by }) => by.id),
+                  needed,
+                )
+              : null,
+          ],
+        ]}
+      />
+      <Decide approval={approval} key={approvalId} onDone={onDone} />
+    </article>
+  );
+}
+
+/** Who may decide it does so here; what it comes to is said by the server, which also knows who has a part in it. */
+function Decide({ approval: { approvalId, ask }, onDone }: ApprovalCardProps): ReactElement {
+  const may = useMay();
+  const [asked, setAsked] = useState<ToConfirm>();
+  const say = (body: object): Promise<void> =>
+    postJson('/v1/approvals', { approvalId, ...body }, newKey()).then(() => onDone());
+  const noted = (note: string): object => (note === '' ? {} : { note });
+  const approve: ToConfirm | undefined =
+    ask.kind === 'approval'
+      ? {
+          title: words.approval.approveTitle,
+          about: <pre className="command">{callText(ask.command)}</pre>,
+          action: words.approval.approve,
+          text: { label: words.action.note },
+          act: (note) => say({ decision: 'approve', ...noted(note) }),
+        }
+      : undefined;
+  const edit = ask.kind === 'approval' ? editOf(ask.command, say) : undefined;
+  const grant: ToConfirm | undefined =
+    ask.kind === 'approval' && ask.grantable
+      ? {
+          title: words.approval.grantTitle,
+          about: words.approval.grantAbout,
+          action: words.approval.grant,
+          text: { label: words.action.note },
+          act: (note) => say({ decision: 'approve', grantMs: 10 * MINUTE_MS, ...noted(note) }),
+        }
+      : undefined;
+  const reject: ToConfirm = {
+    title: words.approval.rejectTitle,
+    about: words.approval.rejectAbout,
+    action: words.approval.reject,
+    danger: true,
+    text: { label: words.action.note },
+    act: (note) => say({ decision: 'reject', ...noted(note) }),
+  };
+  const answer: ToConfirm = {
+    title: words.approval.answerTitle,
+    about: ask.kind === 'question' ? <Foreign text={ask.question} block /> : null,
+    action: words.approval.answer,
+    text: { label: words.approval.answer, required: true, lines: 4 },
+    act: (text) => say({ decision: 'answer', text }),
+  };
+  return (
+    <div className="row wrap">
+      {ask.kind === 'question' && may('ANSWER') ? (
+        <button type="button" className="button primary" onClick={() => setAsked(answer)}>
+          {words.approval.answer}
+        </button>
+      ) : null}
+      {approve !== undefined && may('APPROVE') ? (
+        <>
+          <button type="button" className="button primary" onClick={() => setAsked(approve)}>
+            {words.approval.approve}
+          </button>
+          {edit === undefined ? null : (
+            <button type="button" className="button" onClick={() => setAsked(edit)}>
+              {words.approval.edit}
+            </button>
+          )}
+          {grant === undefined ? null : (
+            <button type="button" className="button" onClick={() => setAsked(grant)}>
+              {words.approval.grant}
+            </button>
+          )}
+        </>
+      ) : null}
+      {may('REJECT') ? (
+        <button type="button" className="button danger" onClick={() => setAsked(reject)}>
+          {words.approval.reject}
+        </button>
+      ) : (
+        <p className="faint">{words.approval.mayNot}</p>
+      )}
+      {asked === undefined ? null : <Confirm of={asked} onClose={() => setAsked(undefined)} />}
+    </div>
+  );
+}
+
+/** Another command line in the place of the one that was asked about; the rest of the call stays as it is. */
+function editOf(call: CommandCall, say: (body: object) => Promise<void>): ToConfirm | undefined {
+  const line = call.arguments['command'];
+  if (typeof line !== 'string') return undefined;
+  return {
+    title: words.approval.editTitle,
+    about: <pre className="command">{callText(call)}</pre>,
+    action: words.approval.approveEdited,
+    text: { label: words.approval.command, required: true, initial: line, lines: 4 },
+    act: (command) => say({ decision: 'approve', command: { ...call, arguments: { ...call.arguments, command } } }),
+  };
+}

@@ -1,0 +1,127 @@
+import { useState, type ReactElement } from 'react';
+import { QUERIES } from '#proto';
+import type { ApprovalView, AttentionEntry } from '#proto';
+import { Ago, Confirm, Empty, Foreign, Icon, PageLink, Loading, Problem, type ToConfirm } from '../../parts/index.js';
+import { newKey, postJson, useAsked, useMay, useRows } from '../../wire/index.js';
+import { words } from '../../words/index.js';
+import { ApprovalCard } from './approval-card.js';
+
+const Approvals = QUERIES.logging.approvals.answer;
+
+/** What needs somebody: what agents wait for first, then everything else. */
+export function AttentionPage(): ReactElement {
+  const { rows, ready, problem, stale, counts } = useRows('attention');
+  // Inquiry again whenever something of the list has changed: an approval is an entry of it.
+  const asks = rows.filter(({ kind }) => kind === 'approval').map(({ id }) => id);
+  const approvals = useAsked(`/v1/approvals?state=open&limit=200#${asks.join()}`, (json) => Approvals.parse(json));
+  const open: readonly ApprovalView[] = approvals.value?.approvals ?? [];
+  const others = rows.filter(({ kind, state }) => kind !== 'approval' && state !== 'settled');
+  return (
+    <div className="page">
+      <div className="page-head">
+        <h1>{words.attention.title}</h1>
+        <span className="faint">{words.attention.counts(counts.open, counts.taken)}</span>
+        <Notify />
+      </div>
+      {stale === undefined ? null : <p className="stale">{words.stale(stale)}</p>}
+      {problem === undefined ? null : <Problem text={problem} />}
+      {approvals.problem === undefined ? null : <Problem text={approvals.problem} />}
+      {open.length === 0 ? null : (
+        <section aria-labelledby="approvals">
+          <h2 id="approvals">{words.attention.approvals}</h2>
+          <div className="cards">
+            {open.map((approval) => (
+              <ApprovalCard key={approval.approvalId} approval={approval} onDone={approvals.again} />
+            ))}
+          </div>
+        </section>
+      )}
+      {ready || problem !== undefined ? null : <Loading />}
+      {ready && open.length === 0 && others.length === 0 ? <Empty title={words.attention.none} /> : null}
+      {others.length === 0 ? null : (
+        <section aria-labelledby="others">
+          <h2 id="others">{words.attention.others}</h2>
+          <ul className="cards">
+            {others.map((entry) => (
+              <Entry key={entry.id} entry={entry} />
+            ))}
+          </ul>
+        </section>
+      )}
+    </div>
+  );
+}
+
+function Entry({ entry }: { readonly entry: AttentionEntry }): ReactElement {
+  const may = useMay();
+  const [asked, setAsked] = useState<ToConfirm>();
+  const { id, kind, what, next, since, runId, taskId, deviceId, state, by } = entry;
+  const take = (): ToConfirm => ({
+    title: words.attention.takeTitle,
+    about: words.attention.takeAbout,
+    action: words.attention.take,
+    act: async () => void (await postJson(`/v1/attention/${id}/take`, undefined, newKey())),
+  });
+  const settle = (): ToConfirm => ({
+    title: words.attention.settleTitle,
+    about: words.attention.settleAbout,
+    action: words.attention.settle,
+    text: { label: words.action.reason, required: true },
+    act: async (reason) => void (await postJson(`/v1/attention/${id}/settle`, { reason }, newKey())),
+  });
+  return (
+    <li className={`card kind-${kind}`}>
+      <p className="card-head">
+        <span className="tag">{words.attention.kind[kind]}</span>
+        <Ago at={since} />
+        {state === 'taken' && by !== null ? <span>{words.attention.takenBy(by.id)}</span> : null}
+      </p>
+      <p className="card-what">
+        <Foreign text={what} />
+      </p>
+      <p className="faint">
+        <code>
+          <Foreign text={next} />
+        </code>
+      </p>
+      <div className="row wrap">
+        {runId === undefined ? null : (
+          <PageLink
+            className="button small"
+            href={`/runs/${runId}${taskId === undefined ? '' : `?task=${encodeURIComponent(taskId)}`}`}
+          >
+            {words.attention.toRun}
+          </PageLink>
+        )}
+        {deviceId === undefined ? null : (
+          <PageLink className="button small" href={`/fleet?device=${encodeURIComponent(deviceId)}`}>
+            {words.attention.toDevice}
+          </PageLink>
+        )}
+        {may('logging.attention-take') && state === 'open' ? (
+          <button type="button" className="button small" onClick={() => setAsked(take())}>
+            {words.attention.take}
+          </button>
+        ) : null}
+        {may('logging.attention-settle') ? (
+          <button type="button" className="button small" onClick={() => setAsked(settle())}>
+            {words.attention.settle}
+          </button>
+        ) : null}
+      </div>
+      {asked === undefined ? null : <Confirm of={asked} onClose={() => setAsked(undefined)} />}
+    </li>
+  );
+}
+
+/** The browser says when something new needs somebody, for who wants that. */
+function Notify(): ReactElement | null {
+  const [state, setState] = useState(() => ('Notification' in globalThis ? Notification.permission : 'denied'));
+  if (state !== 'default') return null;
+  return (
+    <button type="button" className="button small" onClick={() => void Notification.requestPermission().then(setState)}>
+      <Icon name="attention" />
+      {words.attention.notify}
+    </button>
+  );
+}

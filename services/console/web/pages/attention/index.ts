@@ -1,0 +1,1 @@
+export { AttentionPage } from './attention-page.js';

@@ -1,0 +1,2 @@
+export * from './device-state.js';
+export { FleetPage } from './fleet-page.js';

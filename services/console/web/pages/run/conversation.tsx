@@ -1,0 +1,171 @@
+import { useEffect, useRef, useState, type FormEvent, type ReactElement } from 'react';
+import { conversationOf, speakerText, type Run } from '#libs/constellation';
+import type { ConversationItem, PlanCommit, RunCommit } from '#proto';
+import {
+  timeText,
+  Elapsed,
+  Foreign,
+  ForeignMark,
+  Icon,
+  Problem,
+  dateTimeText,
+  type IconName,
+} from '../../parts/index.js';
+import { newKey, sayVerb, useMay } from '../../wire/index.js';
+import { words } from '../../words/index.js';
+
+interface ConversationProps {
+  readonly run: Run;
+  readonly commits: readonly RunCommit[];
+  readonly plans: readonly PlanCommit[];
+  readonly isNow: boolean;
+  readonly owner: string;
+  readonly onMoment: (sequence: number) => void;
+}
+
+/** What was asked, said, thought and answered in a run; and the place to say more. */
+export function Conversation({ run, commits, plans, isNow, owner, onMoment }: ConversationProps): ReactElement {
+  const items = conversationOf(commits);
+  const end = useRef<HTMLLIElement>(null);
+  const count = items.length;
+  useEffect(() => {
+    // What it gives back is a promise in newer browsers, and no way to end this.
+    void end.current?.scrollIntoView({ block: 'nearest' });
+  }, [count]);
+  const may = useMay();
+  return (
+    <section className="conversation" aria-label={words.run.conversation}>
+      <ol className="talk" tabIndex={0} aria-label={words.run.conversation}>
+        {items.map((item, index) => (
+          <Item key={`${item.sequence} ${index}`} item={item} onMoment={onMoment} />
+        ))}
+        {run.editing === null ? null : (
+          <li className="said planner thinking">
+            <Icon name="planner" />
+            <div>
+              <p className="said-by">
+                {words.run.planning}{' '}
+                <Elapsed from={run.editing.openedAt} until={isNow ? null : (commits.at(-1)?.at ?? null)} />
+              </p>
+              <Thought plans={isNow ? plans : []} editId={run.editing.editId} />
+            </div>
+          </li>
+        )}
+        <li ref={end} aria-hidden="true" />
+      </ol>
+      {isNow && may('SAY', owner) ? <Say runId={run.runId} ended={run.endedAt !== null} /> : null}
+    </section>
+  );
+}
+
+/** What the planner came to last in a round that goes on. */
+function Thought({
+  plans,
+  editId,
+}: {
+  readonly plans: readonly PlanCommit[];
+  readonly editId: string;
+}): ReactElement | null {
+  const said = plans
+    .flatMap(({ events }) => events)
+    .findLast((event) => event.type === 'ROUND_PLANNED' && event.data.editId === editId);
+  if (said?.type !== 'ROUND_PLANNED') return null;
+  const reply: unknown = said.data.reply;
+  const fields = typeof reply === 'object' && reply !== null ? Object.entries(reply) : [];
+  const texts = fields.filter((field): field is [string, string] => typeof field[1] === 'string' && field[1] !== '');
+  return (
+    <>
+      {texts.map(([name, text]) => (
+        <p key={name} className="thought">
+          <span className="faint">{name}</span> <Foreign text={text} />
+        </p>
+      ))}
+    </>
+  );
+}
+
+const ICONS: Readonly<Record<ConversationItem['who'], IconName>> = {
+  person: 'person',
+  program: 'request',
+  planner: 'planner',
+  agent: 'device',
+  system: 'runs',
+};
+
+function Item({
+  item,
+  onMoment,
+}: {
+  readonly item: ConversationItem;
+  readonly onMoment: (sequence: number) => void;
+}): ReactElement {
+  const { who, kind, text, at, model, sequence } = item;
+  return (
+    <li className={`said ${who} kind-${kind}`}>
+      <Icon name={ICONS[who]} />
+      <div>
+        <p className="said-by">
+          <strong>
+            <Foreign text={speakerText({ ...item, model: undefined })} />
+          </strong>{' '}
+          {words.did[kind]}
+          {model === true ? <ForeignMark by="model" /> : null}
+          <button
+            type="button"
+            className="moment"
+            title={words.run.toMoment(dateTimeText(at), sequence)}
+            onClick={() => onMoment(sequence)}
+          >
+            {timeText(at)}
+          </button>
+        </p>
+        {text === '' ? null : <Foreign text={text} block />}
+      </div>
+    </li>
+  );
+}
+
+function Say({ runId, ended }: { readonly runId: string; readonly ended: boolean }): ReactElement {
+  const [text, setText] = useState('');
+  const [problem, setProblem] = useState<string>();
+  const [busy, setBusy] = useState(false);
+  const key = useRef(newKey());
+  /** Other words are another intent. */
+  const changed = (now: string): void => {
+    setText(now);
+    key.current = newKey();
+  };
+  const say = (event?: FormEvent): void => {
+    event?.preventDefault();
+    if (text.trim() === '' || busy) return;
+    setBusy(true);
+    setProblem(undefined);
+    sayVerb(`/v1/runs/${runId}/say`, { text: text.trim() }, key.current)
+      .then(
+        () => changed(''),
+        (error: unknown) => setProblem(error instanceof Error ? error.message : String(error)),
+      )
+      .finally(() => setBusy(false));
+  };
+  return (
+    <form className="say" onSubmit={say}>
+      {problem === undefined ? null : <Problem text={problem} />}
+      <textarea
+        aria-label={words.run.say}
+        placeholder={ended ? words.run.sayMoreEnded : words.run.sayMore}
+        rows={2}
+        value={text}
+        onChange={({ target }) => changed(target.value)}
+        onKeyDown={(event) => {
+          if (event.key === 'Enter' && !event.shiftKey) {
+            event.preventDefault();
+            say();
+          }
+        }}
+      />
+      <button type="submit" className="button primary" disabled={busy || text.trim() === ''}>
+        {words.run.say}
+      </button>
+    </form>
+  );
+}

@@ -1,0 +1,92 @@
+import * as DropdownMenu from '@radix-ui/react-dropdown-menu';
+import { useState, type ReactElement } from 'react';
+import type { RunView } from '#proto';
+import { Ago, Confirm, Elapsed, Foreign, goTo, Icon, Status, type ToConfirm } from '../../parts/index.js';
+import { useMay } from '../../wire/index.js';
+import { words } from '../../words/index.js';
+import { runActions } from './actions/index.js';
+
+interface RunHeadProps {
+  readonly view: RunView;
+  readonly now: number | undefined;
+  readonly isNow: boolean;
+  readonly sequence: number;
+}
+
+/** What a run is, how it is doing, and what can be done about it. */
+export function RunHead({ view, now, isNow, sequence }: RunHeadProps): ReactElement {
+  const may = useMay();
+  const [asked, setAsked] = useState<ToConfirm>();
+  const actions = runActions({ view, isNow, sequence, may, onFork: (run) => goTo(`/runs/${run}`) });
+  const first = actions.filter(({ first }) => first);
+  const others = actions.filter(({ first }) => !first);
+  const done = view.tasks.filter(({ status }) => status !== 'PENDING' && status !== 'RUNNING').length;
+  return (
+    <header className="run-head">
+      <div className="run-what">
+        <h1>
+          <Foreign text={view.name} />
+        </h1>
+        <Status status={view.status} outcome={view.outcome} />
+        {isNow ? null : <span className="past">{words.time.past}</span>}
+      </div>
+      <p className="run-facts">
+        <span>
+          {words.run.done(done, view.tasks.length)}
+          <progress value={done} max={Math.max(1, view.tasks.length)} aria-label={words.run.progress} />
+        </span>
+        <span>
+          <Elapsed from={view.requestedAt} until={view.endedAt} now={now} />
+        </span>
+        <span>
+          {words.run.by} <Foreign text={view.requestedBy} />, <Ago at={view.requestedAt} />
+        </span>
+        {view.used === undefined || view.used.llmCalls === 0 ? null : <span>{words.run.used(view.used)}</span>}
+        {view.parent === null ? null : <span>{words.run.forkOf(view.parent.runId, view.parent.sequence)}</span>}
+        {view.waitingFor === null ? null : (
+          <span className="waits">
+            {words.run.waitsFor} <Foreign text={view.waitingFor.detail} />
+          </span>
+        )}
+        {view.reason === null ? null : <Foreign text={view.reason} />}
+      </p>
+      <div className="row run-actions">
+        {first.map((action) => (
+          <button key={action.name} type="button" className="button" onClick={() => setAsked(action.confirmation)}>
+            {action.name}
+          </button>
+        ))}
+        <DropdownMenu.Root modal={false}>
+          <DropdownMenu.Trigger className="button" aria-label={words.run.more}>
+            <Icon name="menu" />
+          </DropdownMenu.Trigger>
+          <DropdownMenu.Portal>
+            <DropdownMenu.Content className="menu" align="end" sideOffset={4}>
+              {others.map((action) => (
+                <DropdownMenu.Item
+                  key={action.name}
+                  className="menu-item"
+                  onSelect={() => setAsked(action.confirmation)}
+                >
+                  {action.name}
+                </DropdownMenu.Item>
+              ))}
+              <DropdownMenu.Item className="menu-item" asChild>
+                <a href={`/v1/runs/${view.runId}/report.md`} target="_blank" rel="noreferrer">
+                  {words.run.report}
+                </a>
+              </DropdownMenu.Item>
+              <DropdownMenu.Item
+                className="menu-item"
+                onSelect={() => void navigator.clipboard.writeText(location.href)}
+              >
+                {words.run.copyLink}
+              </DropdownMenu.Item>
+            </DropdownMenu.Content>
+          </DropdownMenu.Portal>
+        </DropdownMenu.Root>
+      </div>
+      {asked === undefined ? null : <Confirm of={asked} onClose={() => setAsked(undefined)} />}
+    </header>
+  );
+}

@@ -1,0 +1,1 @@
+export { SkyView } from './sky.js';

@@ -1,0 +1,1 @@
+export { TaskDrawer } from './task-drawer.js';

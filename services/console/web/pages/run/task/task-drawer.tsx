@@ -1,0 +1,205 @@
+import { lazy, Suspense, useState, type ReactElement } from 'react';
+import { attemptStories, callText, findTask, type AttemptStory, type Run } from '#libs/constellation';
+import { fileText, type AttemptCommit, type Json, type RunView, type TaskResult } from '#proto';
+import { lineState } from '../../../model/index.js';
+import {
+  Confirm,
+  Dialog,
+  Elapsed,
+  Facts,
+  Foreign,
+  Loading,
+  Status,
+  dateTimeText,
+  type ToConfirm,
+} from '../../../parts/index.js';
+import { useMay } from '../../../wire/index.js';
+import { words } from '../../../words/index.js';
+import { retryOf } from '../actions/index.js';
+import { AttemptView } from './attempt.js';
+
+const OutputPane = lazy(async () => ({ default: (await import('./output.js')).OutputPane }));
+
+interface TaskDrawerProps {
+  readonly run: Run;
+  readonly view: RunView;
+  readonly taskId: string;
+  readonly attempts: readonly AttemptCommit[];
+  /** Of the moment that is looked at; undefined: now. */
+  readonly until: number | undefined;
+  readonly isNow: boolean;
+  readonly onClose: () => void;
+}
+
+/** Everything about one task. */
+export function TaskDrawer({
+  run,
+  view,
+  taskId,
+  attempts,
+  until,
+  isNow,
+  onClose,
+}: TaskDrawerProps): ReactElement | null {
+  const may = useMay();
+  const [asked, setAsked] = useState<ToConfirm>();
+  const task = view.tasks.find(({ id }) => id === taskId);
+  const star = findTask(run, taskId)?.star;
+  if (task === undefined || star === undefined) return null;
+  const own = attempts.filter(
+    (commit) => commit.taskId === taskId && (until === undefined || Date.parse(commit.at) <= until),
+  );
+  const stories = attemptStories(own).toReversed();
+  const retry = isNow ? retryOf(view, task, may) : undefined;
+  const lines = view.lines.filter(({ from, to }) => from === taskId || to === taskId);
+  return (
+    <Dialog side open title={task.name} onClose={onClose}>
+      <div className="drawer">
+        <div className="row wrap">
+          <Status status={task.status} />
+          {task.startedAt === null ? null : <Elapsed from={task.startedAt} until={task.endedAt} now={until} />}
+          {task.attempts > 0 ? <span className="faint">{words.attempt(task.attempts)}</span> : null}
+          {retry === undefined ? null : (
+            <button type="button" className="button small" onClick={() => setAsked(retry.confirmation)}>
+              {retry.name}
+            </button>
+          )}
+        </div>
+        {task.error === null ? null : (
+          <p className="problem">
+            <strong>{task.error.code}</strong> <Foreign text={task.error.message} />
+          </p>
+        )}
+        {task.reason === null ? null : (
+          <p className="note">
+            <Foreign text={task.reason} />
+          </p>
+        )}
+        {star.description === '' ? null : <Foreign text={star.description} block />}
+        <Facts
+          of={[
+            [words.task.id, task.id],
+            [words.task.device, task.device === null ? null : <Foreign text={task.device} />],
+            [words.task.target, <code>{JSON.stringify(star.target)}</code>],
+            [
+              words.task.command,
+              star.command === undefined ? null : <code className="block">{callText(star.command)}</code>,
+            ],
+            [words.task.verify, star.verify === undefined ? null : <code>{JSON.stringify(star.verify)}</code>],
+            [words.task.inputs, star.inputs === undefined ? null : <code>{JSON.stringify(star.inputs)}</code>],
+            [words.task.started, task.startedAt === null ? null : dateTimeText(task.startedAt)],
+            [words.task.ended, task.endedAt === null ? null : dateTimeText(task.endedAt)],
+            [words.task.recoveredBy, task.recoveredBy],
+          ]}
+        />
+        {lines.length === 0 ? null : (
+          <section>
+            <h3>{words.task.lines}</h3>
+            <ul className="lines">
+              {lines.map((line) => (
+                <li key={line.id}>
+                  <code>{line.from}</code> → <code>{line.to}</code> {words.line[line.type]}
+                  {line.condition === null ? null : (
+                    <>
+                      {' '}
+                      <code>
+                        <Foreign text={line.condition} />
+                      </code>
+                    </>
+                  )}{' '}
+                  <span className={`line-word line-${lineState(line)}`}>{words.legend[lineState(line)]}</span>
+                  {line.reason === null ? null : (
+                    <span className="faint">
+                      {' '}
+                      <Foreign text={line.reason} />
+                    </span>
+                  )}
+                </li>
+              ))}
+            </ul>
+          </section>
+        )}
+        {task.result === null ? null : <Result runId={view.runId} taskId={task.id} result={task.result} />}
+        {task.attempts === 0 ? null : (
+          <section>
+            <h3>{words.task.output}</h3>
+            <Suspense fallback={<Loading />}>
+              <OutputPane
+                key={`${task.id} ${task.attempts}`}
+                runId={view.runId}
+                taskId={task.id}
+                attempt={task.attempts}
+              />
+            </Suspense>
+          </section>
+        )}
+        <Stories stories={stories} attempts={task.attempts} />
+      </div>
+      {asked === undefined ? null : <Confirm of={asked} onClose={() => setAsked(undefined)} />}
+    </Dialog>
+  );
+}
+
+function Stories({
+  stories,
+  attempts,
+}: {
+  readonly stories: readonly AttemptStory[];
+  readonly attempts: number;
+}): ReactElement | null {
+  if (stories.length === 0) return null;
+  return (
+    <section>
+      <h3>{words.task.attempts}</h3>
+      {stories.map((story) => (
+        <AttemptView key={story.attempt} story={story} open={story.attempt === attempts} />
+      ))}
+    </section>
+  );
+}
+
+interface ResultProps {
+  readonly runId: string;
+  readonly taskId: string;
+  readonly result: TaskResult;
+}
+
+function Result({ runId, taskId, result }: ResultProps): ReactElement {
+  const { value, files = [], cut } = result;
+  return (
+    <section>
+      <h3>{words.task.result}</h3>
+      <pre className="foreign">
+        <Foreign text={typeof value === 'string' ? value : textOf(value)} />
+      </pre>
+      {cut === undefined ? null : <p className="faint">{words.task.cut}</p>}
+      {files.length === 0 ? null : (
+        <ul className="files">
+          {files.map((file) => (
+            <li key={file.name}>
+              {file.artifact === undefined ? (
+                <Foreign text={fileText(file)} />
+              ) : (
+                <a
+                  href={`/v1/runs/${runId}/output?task=${encodeURIComponent(taskId)}&artifact=${encodeURIComponent(file.name)}`}
+                  download
+                >
+                  <Foreign text={fileText(file)} />
+                </a>
+              )}
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}
+
+/** What a command printed as it printed it, and the rest as JSON. */
+function textOf(value: Json): string {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return JSON.stringify(value);
+  const { stdout, stderr, ...others } = value;
+  const parts = [stdout, stderr].filter((text): text is string => typeof text === 'string' && text !== '');
+  const rest = Object.keys(others).length === 0 ? [] : [JSON.stringify(others, null, 2)];
+  return [...parts, ...rest].join('\n');
+}

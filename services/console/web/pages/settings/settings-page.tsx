@@ -1,0 +1,47 @@
+import type { ReactElement } from 'react';
+import { ROLE_TABLE, mayDo, type ActionName } from '#proto';
+import { Facts, Foreign } from '../../parts/index.js';
+import { useMe } from '../../wire/index.js';
+import { words } from '../../words/index.js';
+
+/** Who one is here, and what one may do: as the server sees it. */
+export function SettingsPage(): ReactElement | null {
+  const me = useMe();
+  if (me === undefined) return null;
+  const actions = (Object.keys(ROLE_TABLE) as ActionName[]).filter((action) => ROLE_TABLE[action].roles.length > 0);
+  return (
+    <div className="page narrow">
+      <div className="page-head">
+        <h1>{words.settings.title}</h1>
+      </div>
+      <Facts
+        of={[
+          [words.settings.who, <Foreign text={me.actor.id} />],
+          [words.settings.roles, me.roles.join(', ') || words.settings.none],
+          [words.settings.login, <Foreign text={`${me.login.subject} (${me.login.issuer})`} />],
+        ]}
+      />
+      <h2>{words.settings.may}</h2>
+      <table className="table small">
+        <thead>
+          <tr>
+            <th scope="col">{words.settings.action}</th>
+            <th scope="col">{words.settings.you}</th>
+            <th scope="col">{words.settings.needs}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {actions.map((action) => (
+            <tr key={action}>
+              <th scope="row">
+                <code>{action}</code>
+              </th>
+              <td>{mayDo(me.roles, action) ? words.settings.yes : words.settings.no}</td>
+              <td>{ROLE_TABLE[action].roles.join(', ')}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}

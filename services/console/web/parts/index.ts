@@ -1,0 +1,9 @@
+/** What pages are made of. */
+export * from './dialog.js';
+export * from './icon.js';
+export * from './panel.js';
+export * from './status.js';
+export * from './text.js';
+export * from './router.js';
+export { defineAdoptedStyle } from './adopted-style.js';
+export { styleSingleton } from './style-singleton.js';

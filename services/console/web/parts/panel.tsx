@@ -1,0 +1,45 @@
+import type { ReactElement, ReactNode } from 'react';
+import { words } from '../words/index.js';
+
+/** What is said where there is nothing to show. */
+export function Empty({ title, children }: { readonly title: string; readonly children?: ReactNode }): ReactElement {
+  return (
+    <div className="empty">
+      <p className="empty-title">{title}</p>
+      {children}
+    </div>
+  );
+}
+
+/** While nothing has come yet: of the size of what comes, so that nothing jumps. */
+export function Loading(): ReactElement {
+  return (
+    <p className="empty" role="status">
+      {words.loading}
+    </p>
+  );
+}
+
+export function Problem({ text }: { readonly text: string }): ReactElement {
+  return (
+    <p className="problem" role="alert">
+      {text}
+    </p>
+  );
+}
+
+/** A name and what it is, one under the other. */
+export function Facts({ of }: { readonly of: readonly (readonly [string, ReactNode])[] }): ReactElement {
+  return (
+    <dl className="facts">
+      {of
+        .filter(([, value]) => value !== null && value !== undefined && value !== '')
+        .map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+    </dl>
+  );
+}

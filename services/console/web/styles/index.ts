@@ -1,0 +1,6 @@
+/** All styles, in the order in which they count. */
+import '@xyflow/react/dist/base.css';
+import './theme.css';
+import './parts.css';
+import './pages.css';
+import './run.css';

@@ -1,0 +1,7 @@
+/** The one way to the console service. */
+export * from './api.client.js';
+export * from './asked.js';
+export * from './live.client.js';
+export * from './viewer.js';
+export * from './now.adapter.js';
+export * from './topics.js';

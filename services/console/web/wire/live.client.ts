@@ -1,0 +1,92 @@
+import { LIVE_CLOSE, LiveMessage, parseWith, type LiveTopic } from '#proto';
+import { Observable } from '../model/index.js';
+import { goToLogin } from './api.client.js';
+
+/** How well what is shown can be trusted to be what is. */
+export type LiveState = 'connecting' | 'live' | 'away';
+
+interface Follower {
+  /** Said anew at every connection: with what is known by then. */
+  readonly topic: () => LiveTopic;
+  readonly hear: (message: LiveMessage) => void;
+}
+
+const BACKOFF_MS = 500;
+const BACKOFF_MS_MAX = 10_000;
+
+/**
+ * One socket for all that a page follows. It comes back by itself, and every channel goes on from what it knows: nothing is missing and
+ * nothing comes twice.
+ */
+export class Live {
+  readonly connection = new Observable<LiveState>('connecting');
+  readonly #followers = new Map<number, Follower>();
+  #socket: WebSocket | undefined;
+  #channels = 0;
+  #failures = 0;
+  #retry: ReturnType<typeof setTimeout> | undefined;
+
+  /** Gives back what ends it. */
+  follow(follower: Follower): () => void {
+    this.#channels += 1;
+    const channel = this.#channels;
+    this.#followers.set(channel, follower);
+    if (this.#socket === undefined) this.#connect();
+    else this.#say({ op: 'open', channel, topic: follower.topic() });
+    return () => {
+      if (!this.#followers.delete(channel)) return;
+      this.#say({ op: 'close', channel });
+    };
+  }
+
+  #connect(): void {
+    clearTimeout(this.#retry);
+    const socket = new WebSocket(`${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}/v1/live`);
+    this.#socket = socket;
+    socket.addEventListener('open', () => {
+      this.#failures = 0;
+      this.connection.set('live');
+      for (const [channel, { topic }] of this.#followers) this.#say({ op: 'open', channel, topic: topic() });
+    });
+    socket.addEventListener('message', ({ data }) => this.#hear(data));
+    socket.addEventListener('close', ({ code }) => {
+      if (this.#socket !== socket) return;
+      this.connection.set('away');
+      this.#socket = undefined;
+      if (code === LIVE_CLOSE.revoked) return goToLogin();
+      this.#comeBack();
+    });
+  }
+
+  /** A socket that was refused does not say why: a session that is over is found out by asking. */
+  #comeBack(): void {
+    const waitMs = Math.min(BACKOFF_MS * 2 ** this.#failures, BACKOFF_MS_MAX);
+    this.#failures += 1;
+    this.#retry = setTimeout(() => {
+      void fetch('/v1/me', { credentials: 'same-origin' }).then(
+        ({ status }) => (status === 401 ? goToLogin() : this.#connect()),
+        () => this.#comeBack(),
+      );
+    }, waitMs);
+  }
+
+  #say(word: object): void {
+    if (this.#socket?.readyState === WebSocket.OPEN) this.#socket.send(JSON.stringify(word));
+  }
+
+  #hear(data: unknown): void {
+    const parsed = parseWith(LiveMessage, JSON.parse(String(data)));
+    if (!parsed.ok) {
+      console.warn('the console said something that is not known here', parsed.issues);
+      return;
+    }
+    const message = parsed.value;
+    const follower = message.channel === null ? undefined : this.#followers.get(message.channel);
+    if (follower === undefined) return;
+    if (message.kind === 'end' || message.kind === 'error') this.#followers.delete(message.channel ?? 0);
+    follower.hear(message);
+  }
+}
+
+/** Of this page. */
+export const live = new Live();

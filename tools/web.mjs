@@ -1,0 +1,111 @@
+// Makes the console's web application of services/console/web: what a browser loads. Takes what was made before where nothing that went
+// into it has changed: most builds touch none of it.
+import { createHash } from 'node:crypto';
+import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+
+const WEB = 'services/console/web';
+/** What was read for the web application, with the digest of each: beside it, not in it, for nobody is to be served this. */
+const INPUTS = 'services/console/web.inputs.json';
+/** Decide about all of it without being imported by it. */
+const ALWAYS = ['package-lock.json', 'tools/web.mjs', `${WEB}/index.html`];
+
+/** Makes `dist.next/services/console/web`, of the sources or of the one in `dist`. */
+export async function buildWeb(root, { from, to }) {
+  if (!existsSync(join(root, WEB, 'index.html'))) return;
+  mkdirSync(join(to, 'services/console'), { recursive: true });
+  if (isCurrent(root, from)) {
+    cpSync(join(from, WEB), join(to, WEB), { recursive: true });
+    cpSync(join(from, INPUTS), join(to, INPUTS));
+    return;
+  }
+  const read = new Set(ALWAYS);
+  const { build } = await import('vite');
+  await build(settings(root, join(to, WEB), (path) => read.add(path)));
+  writeFileSync(
+    join(to, INPUTS),
+    JSON.stringify(Object.fromEntries([...read].sort().map((path) => [path, digestOf(root, path)]))),
+  );
+}
+
+function settings(root, outDir, reads) {
+  /** Everything of this repository that is loaded. */
+  const noted = {
+    name: 'noted',
+    load(id) {
+      const path = relative(root, id.split('?')[0]);
+      if (
+        !path.startsWith('..') &&
+        !path.includes('node_modules') &&
+        !id.startsWith('\0') &&
+        existsSync(join(root, path))
+      )
+        reads(path);
+      return null;
+    },
+  };
+  /** Terminals write style elements and attributes, which the policy of the page refuses: they get what it allows. */
+  const allowed = {
+    name: 'allowed-styles',
+    transform(code, id) {
+      if (!/\/@xterm\/xterm\/.*\.mjs/u.test(id)) return null;
+      const changed = code
+        .replaceAll('createElement("style")', 'createElement("adopted-style")')
+        .replaceAll(/\.setAttribute\("style",(`[^`]*`)\)/gu, '.style.cssText=$1');
+      if (changed.includes('setAttribute("style"') || !changed.includes('adopted-style')) {
+        throw new Error(`${id} writes styles in another way than is known here`);
+      }
+      return { code: changed, map: null };
+    },
+  };
+  return {
+    root: join(root, WEB),
+    configFile: false,
+    logLevel: 'warn',
+    base: '/',
+    publicDir: false,
+    plugins: [noted, allowed],
+    worker: { format: 'es', plugins: () => [noted] },
+    resolve: {
+      alias: [
+        { find: /^#proto$/u, replacement: join(root, 'proto/index.ts') },
+        { find: /^#libs\/(.*)$/u, replacement: join(root, 'libs/$1/index.ts') },
+        // The same for the dialogs, which have a package for it.
+        { find: 'react-style-singleton', replacement: join(root, WEB, 'parts/style-singleton.ts') },
+      ],
+    },
+    oxc: { jsx: { runtime: 'automatic' } },
+    build: {
+      outDir,
+      emptyOutDir: true,
+      target: 'es2024',
+      sourcemap: false,
+      modulePreload: { polyfill: false },
+      // As files, never as data: addresses: what is not from here is not loaded.
+      assetsInlineLimit: 0,
+      chunkSizeWarningLimit: 2_000,
+      reportCompressedSize: false,
+      rolldownOptions: {
+        // Libraries say which of their parts are for browsers: here all are.
+        onLog: (level, log, next) => (log.code === 'MODULE_LEVEL_DIRECTIVE' ? undefined : next(level, log)),
+      },
+    },
+  };
+}
+
+function isCurrent(root, from) {
+  try {
+    const inputs = Object.entries(JSON.parse(readFileSync(join(from, INPUTS), 'utf8')));
+    return (
+      existsSync(join(from, WEB, 'index.html')) && inputs.every(([path, digest]) => digestOf(root, path) === digest)
+    );
+  } catch {
+    return false;
+  }
+}
+
+function digestOf(root, path) {
+  return createHash('sha256')
+    .update(readFileSync(join(root, path)))
+    .digest('hex');
+}
