@@ -82,6 +82,22 @@ export const EditGrant = z.strictObject({
 });
 export type EditGrant = z.infer<typeof EditGrant>;
 
+/**
+ * What lets its holder begin one session of a browser at one console, in the name of its signer: an Ed25519 signature, made with a bus key, over
+ * the RFC 8785 canonical JSON of the other fields. As a code: base64url of its JSON. Good once, and for a short while.
+ */
+export const LoginCode = z.strictObject({
+  kind: z.literal('console-login'),
+  /** Where it is good: the console as browsers reach it, e.g. `http://127.0.0.1:8080`. */
+  origin: z.string().min(1).max(512),
+  /** 128 bit that no other code has. */
+  nonce: z.string().regex(/^[\w-]{22}$/),
+  key: BusKey,
+  issuedAt: Instant,
+  signature: z.base64url(),
+});
+export type LoginCode = z.infer<typeof LoginCode>;
+
 /** Value of the bucket ACTORS as version 0.1.0 wrote it, by public key: whom a key stands for. The registry makes facts of them. */
 export const KnownActor = z.strictObject({ actor: Actor, since: Instant });
 export type KnownActor = z.infer<typeof KnownActor>;

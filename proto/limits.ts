@@ -8,6 +8,8 @@ export const LIMITS = {
   sessionSeenMs: 60 * 1000,
   /** Between leaving for an identity provider and coming back. */
   loginMs: 10 * 60 * 1000,
+  /** Between making a code that logs in at the console and using it. */
+  loginCodeMs: 2 * 60 * 1000,
   tasksMax: 2_000,
   linesMax: 10_000,
   /** Primitives of one proposal, and their size as JSON. */

@@ -13,6 +13,7 @@ export * from './credential.js';
 export { DeviceSecret, makeDeviceSecret, parseDeviceSecret, publicKeyOf, thumbprintOf } from './device-key.js';
 export * from './edit-grant.js';
 export * from './generate.js';
+export * from './login-code.js';
 export { signerOf, type Signer } from './nkey.js';
 export { busKeyOfSeed } from './nkey.js';
 export * from './secret-file.adapter.js';

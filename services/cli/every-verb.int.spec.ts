@@ -26,6 +26,7 @@ const WITHOUT_BUS: ReadonlySet<string> = new Set([
   'context add',
   'context use',
   'context remove',
+  'console', // a key, and where browsers reach it
   'completion', // the table of commands
   'man',
   'policy check', // a file

@@ -15,6 +15,8 @@ export {
   clientVouched,
   DEFAULT_NAMESPACE,
   FIRST_PERSON,
+  KEY_SUBJECT,
+  logsInByKey,
   OWN_ISSUER,
   TOKEN_SUBJECT,
 } from './vouching.js';

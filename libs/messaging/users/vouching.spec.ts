@@ -6,6 +6,7 @@ const CONSOLE: Actor = { kind: 'system', id: 'console' };
 const GATEWAY: Actor = { kind: 'system', id: 'aip-gateway' };
 const NOW = Date.parse('2026-11-20T12:00:00.000Z');
 const LOGIN = { issuer: 'https://login.example', subject: 'a-1' };
+const keyOf = (name: string): string => `U${name}`;
 const token = (tokenId: string, expiresAt: string | null): KnownLogin['tokens'][number] => ({
   tokenId,
   tokenHash: '0'.repeat(64),
@@ -17,13 +18,22 @@ const person = (id: string, change: Partial<KnownLogin> = {}): KnownLogin => ({
   actor: { kind: 'person', id },
   namespace: id === 'cli' ? 'default' : id,
   roles: ['viewer', 'approver'],
+  keys: [
+    { key: keyOf(id), from: '2026-11-01T12:00:00.000Z' },
+    { key: keyOf(`${id}-over`), from: '2026-11-01T12:00:00.000Z', until: '2026-11-19T12:00:00.000Z' },
+  ],
   tokens: [token(`${id}-t`, null), token(`${id}-over`, '2026-11-20T12:00:00.000Z')],
   logins: [{ ...LOGIN, subject: `${id}-1` }],
   isRevoked: false,
   ...change,
 });
 const PEOPLE = new Map(
-  [person('cli'), person('anna'), person('bert', { isRevoked: true })].map((one) => [one.actor.id, one]),
+  [
+    person('cli'),
+    person('ci', { actor: { kind: 'system', id: 'ci' } }),
+    person('anna'),
+    person('bert', { isRevoked: true }),
+  ].map((one) => [one.actor.id, one]),
 );
 const vouchedFor = (signer: Actor, vouched: Vouched) =>
   vouchedBy(signer, vouched, { known: (id) => PEOPLE.get(id), now: NOW });
@@ -48,6 +58,12 @@ describe('who speaks for somebody else', () => {
     expect(vouchedFor(CONSOLE, byToken)).toEqual({ ...anna, roles: ['viewer'] });
   });
 
+  it('is the console, for a person who has a key', () => {
+    const byKey = { actor: 'anna', issuer: 'orrery', subject: 'key:Uanna', session: 's' };
+    const anna = { actor: { kind: 'person', id: 'anna' }, namespace: 'anna' };
+    expect(vouchedFor(CONSOLE, byKey)).toEqual({ ...anna, roles: ['viewer', 'approver'] });
+  });
+
   it('is a gateway, for a client of its own, who is called as nobody else is', () => {
     const client = clientVouched('phone-1', 'session-1');
     expect(vouchedFor(GATEWAY, client)).toEqual({
@@ -67,6 +83,10 @@ describe('who speaks for somebody else', () => {
     ['the console for anybody else with the admin token', CONSOLE, { ...FIRST, actor: 'anna' }],
     ['the console for one with the login of another', CONSOLE, { ...FIRST, ...LOGIN, actor: 'anna', subject: 'cli-1' }],
     ['the console for one with the token of another', CONSOLE, { ...FIRST, actor: 'anna', subject: 'token:cli-t' }],
+    ['the console for one with the key of another', CONSOLE, { ...FIRST, actor: 'anna', subject: 'key:Ucli' }],
+    ['the console for a key that was revoked', CONSOLE, { ...FIRST, subject: 'key:Ucli-over' }],
+    ['the console for the key of somebody revoked', CONSOLE, { ...FIRST, actor: 'bert', subject: 'key:Ubert' }],
+    ['the console for the key of a program', CONSOLE, { ...FIRST, actor: 'ci', subject: 'key:Uci' }],
     ['the console for a token that is over', CONSOLE, { ...FIRST, subject: 'token:cli-over' }],
     ['the console for a token of another issuer', CONSOLE, { ...FIRST, ...LOGIN, subject: 'token:cli-t' }],
     ['the console for who was revoked', CONSOLE, { ...FIRST, ...LOGIN, actor: 'bert', subject: 'bert-1' }],

@@ -1,4 +1,4 @@
-import type { Actor, Login, NamedToken, Role, Vouched } from '#proto';
+import type { Actor, DatedKey, Login, NamedToken, Role, Vouched } from '#proto';
 
 /** Where request ids of the built-in users are unique; part of the hash that gives the run id. */
 export const DEFAULT_NAMESPACE = 'default';
@@ -8,6 +8,8 @@ export const OWN_ISSUER = 'orrery';
 export const ADMIN_TOKEN_SUBJECT = 'admin-token';
 /** What a login with a named token is called, before the id of the token. */
 export const TOKEN_SUBJECT = 'token:';
+/** What a login with a code is called, before the public key that has signed it. */
+export const KEY_SUBJECT = 'key:';
 /** Issuer of the clients of a gateway, who have shown it a token that the registry knows. */
 export const AIP_ISSUER = 'aip';
 
@@ -33,6 +35,7 @@ export function clientVouched(clientId: string, session: string): Vouched {
 /** What is known of somebody in whose name a command is sent. */
 export interface KnownLogin extends KnownSender {
   readonly roles: readonly Role[];
+  readonly keys: readonly DatedKey[];
   readonly tokens: readonly NamedToken[];
   readonly logins: readonly Login[];
   readonly isRevoked: boolean;
@@ -71,7 +74,7 @@ const CLIENT_ROLES: readonly Role[] = ['requester'];
 
 /** How far a login goes; undefined when it is none of this actor, or is over. */
 function scopesOf(
-  { actor, roles, tokens, logins }: KnownLogin,
+  { actor, roles, keys, tokens, logins }: KnownLogin,
   { issuer, subject }: Vouched,
   now: number,
 ): readonly Role[] | undefined {
@@ -79,8 +82,16 @@ function scopesOf(
     return logins.some((login) => login.issuer === issuer && login.subject === subject) ? roles : undefined;
   }
   if (subject === ADMIN_TOKEN_SUBJECT) return actor.id === FIRST_PERSON.id ? roles : undefined;
+  if (subject.startsWith(KEY_SUBJECT)) {
+    return logsInByKey({ actor, keys }, subject.slice(KEY_SUBJECT.length)) ? roles : undefined;
+  }
   const token = tokens.find(({ tokenId }) => subject === `${TOKEN_SUBJECT}${tokenId}`);
   return token === undefined || (token.expiresAt !== null && Date.parse(token.expiresAt) <= now)
     ? undefined
     : token.scopes;
+}
+
+/** Whether who holds this key may log in with it: a person may, for as long as the key counts. */
+export function logsInByKey({ actor, keys }: Pick<KnownLogin, 'actor' | 'keys'>, key: string): boolean {
+  return actor.kind === 'person' && keys.some((one) => one.key === key && one.until === undefined);
 }

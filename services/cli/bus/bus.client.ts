@@ -87,13 +87,23 @@ export async function withSignedBus<T>(
 ): Promise<T> {
   const { env, now, terminal } = context;
   const address = await findBus(env);
-  const seed = await readSeed(address.seedFile ?? '');
-  if (seed === undefined) {
-    throw badInput('This is signed with your key of the bus: set ORRERY_NATS_SEED_FILE to the file that holds it.');
-  }
+  const seed = await seedOf(address);
   return withBusAt({ ...address, now, patience: patienceOf(context, (said) => terminal.err(said), wish) }, (nc) =>
     work(nc, seed),
   );
+}
+
+/** The seed of the key that lets us in, for what is signed and not sent over the bus. Throws CliError without one. */
+export async function ownSeed({ env }: CliContext): Promise<string> {
+  const given = env['ORRERY_NATS_SEED_FILE'] ?? '';
+  const isElsewhere = (env['ORRERY_NATS_URL'] ?? '') !== '';
+  return seedOf({ seedFile: given !== '' || isElsewhere ? given : homeOf(env).seedFile('cli') });
+}
+
+async function seedOf({ seedFile = '' }: Pick<BusAddress, 'seedFile'>): Promise<string> {
+  const seed = await readSeed(seedFile);
+  if (seed !== undefined) return seed;
+  throw badInput('This is signed with your key of the bus: set ORRERY_NATS_SEED_FILE to the file that holds it.');
 }
 
 export async function withBusAt<T>(

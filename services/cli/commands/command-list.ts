@@ -2,6 +2,7 @@
 // and the commands that work on files do not wait for the libraries of the others.
 import { defineAccess } from './access/index.js';
 import { defineAttention } from './attention/index.js';
+import { defineConsole } from './console/index.js';
 import { defineContexts } from './contexts/index.js';
 import { defineApprovals, defineControl } from './control/index.js';
 import type { CliCommand } from '../terminal/index.js';
@@ -25,6 +26,7 @@ import { defineSystem } from './system/index.js';
 /** In the order in which the help lists them. */
 export function defineCommands(program: CliCommand): void {
   defineSystem(program);
+  defineConsole(program);
   defineAttention(program);
   defineLogs(program);
   defineDoctor(program);

@@ -5,6 +5,8 @@ import { badInput } from '../terminal/index.js';
 /** What is meant without a context: what the environment says, else the home of this user. */
 export const NO_CONTEXT = 'default';
 export const CONTEXT_VARIABLE = 'ORRERY_CONTEXT';
+/** Where its console is, too: that says nothing about which system is meant. */
+const CONSOLE_VARIABLE = 'ORRERY_CONSOLE_URL';
 const PLACES = ['ORRERY_HOME', 'ORRERY_NATS_URL', 'ORRERY_NATS_SEED_FILE', 'ORRERY_DATABASE_URL'] as const;
 
 const SystemContext = z.union([
@@ -40,7 +42,7 @@ export function nameMeant(said: string | undefined, env: NodeJS.ProcessEnv, { cu
 export function environmentOf(name: string, env: NodeJS.ProcessEnv, { contexts }: Contexts): NodeJS.ProcessEnv {
   if (name === NO_CONTEXT) return env;
   const context = contextNamed(name, contexts);
-  const elsewhere = new Set<string>(PLACES);
+  const elsewhere = new Set<string>([...PLACES, CONSOLE_VARIABLE]);
   const rest = Object.fromEntries(Object.entries(env).filter(([variable]) => !elsewhere.has(variable)));
   if ('home' in context) return { ...rest, ORRERY_HOME: context.home };
   return { ...rest, ORRERY_NATS_URL: context.url, ORRERY_NATS_SEED_FILE: context.seedFile };

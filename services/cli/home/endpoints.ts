@@ -9,6 +9,8 @@ export const Endpoints = z.looseObject({
   /** Without the password. */
   postgres: z.string(),
   console: z.string(),
+  /** The same as browsers reach it, when somebody has said so (ORRERY_CONSOLE_URL). */
+  consolePublic: z.string().optional(),
   /** The first gateway. */
   aip: z.string(),
   /** The same as devices elsewhere reach it, when somebody has said so (ORRERY_AIP_URL). */

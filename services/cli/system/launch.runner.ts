@@ -12,6 +12,7 @@ export const ReadyFacts = z.object({
 export type ReadyFacts = z.infer<typeof ReadyFacts>;
 
 const FIRST_STEPS: readonly NextStep[] = [
+  { words: 'orrery console', what: 'see all of it in your browser: a link that logs you in' },
   { words: 'orrery submit fleet-health --wait', what: 'a first run; "orrery runbooks" lists more' },
   { words: 'orrery status', what: 'how it is, and what needs somebody' },
   { words: 'orrery devices enroll --help', what: 'another machine becomes a device' },

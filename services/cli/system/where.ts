@@ -52,6 +52,7 @@ export function endpointsOf(
     ...(natsMonitorUrl === undefined ? {} : { natsMonitor: natsMonitorUrl }),
     postgres: withoutCredentials(databaseUrl),
     console: `http://127.0.0.1:${portsOf(ready, 'console')[0] ?? 0}`,
+    ...((env['ORRERY_CONSOLE_URL'] ?? '') === '' ? {} : { consolePublic: env['ORRERY_CONSOLE_URL'] }),
     aip,
     ...((env['ORRERY_AIP_URL'] ?? '') === '' ? {} : { aipPublic: env['ORRERY_AIP_URL'] }),
     aips: [aip, ...others],

@@ -1,4 +1,11 @@
-import { ADMIN_TOKEN_SUBJECT, FIRST_PERSON, OWN_ISSUER, TOKEN_SUBJECT } from '#libs/messaging';
+import {
+  ADMIN_TOKEN_SUBJECT,
+  FIRST_PERSON,
+  KEY_SUBJECT,
+  logsInByKey,
+  OWN_ISSUER,
+  TOKEN_SUBJECT,
+} from '#libs/messaging';
 import { Role, type ActorEntry, type Login, type NamedToken } from '#proto';
 import type { ConsoleCaller } from './caller.js';
 
@@ -8,6 +15,7 @@ type Known = Omit<ConsoleCaller, 'session'>;
 export class KnownLogins {
   readonly #actors = new Map<string, ActorEntry>();
   readonly #byToken = new Map<string, readonly [ActorEntry, NamedToken]>();
+  readonly #byKey = new Map<string, ActorEntry>();
   readonly #byLogin = new Map<string, ActorEntry>();
   readonly #tokens = new Map<string, NamedToken>();
 
@@ -19,6 +27,7 @@ export class KnownLogins {
         this.#byToken.set(token.tokenHash, [entry, token]);
         this.#tokens.set(token.tokenId, token);
       }
+      for (const { key } of entry.keys) if (logsInByKey(entry, key)) this.#byKey.set(key, entry);
       for (const login of entry.logins) this.#byLogin.set(nameOf(login), entry);
     }
   }
@@ -31,13 +40,20 @@ export class KnownLogins {
     return known(entry, { issuer: OWN_ISSUER, subject: `${TOKEN_SUBJECT}${token.tokenId}` }, token.scopes);
   }
 
-  /** By what an issuer says; what the system itself has given out are tokens. */
+  /** By the public key that has signed a code. */
+  ofKey(key: string): Known | undefined {
+    const entry = this.#byKey.get(key);
+    return entry && known(entry, { issuer: OWN_ISSUER, subject: `${KEY_SUBJECT}${key}` });
+  }
+
+  /** By what an issuer says; what the system itself has given out are tokens and keys. */
   ofLogin(login: Login, now: number): Known | undefined {
     if (login.issuer !== OWN_ISSUER) {
       const entry = this.#byLogin.get(nameOf(login));
       return entry && known(entry, login);
     }
     if (login.subject === ADMIN_TOKEN_SUBJECT) return this.ofAdminToken();
+    if (login.subject.startsWith(KEY_SUBJECT)) return this.ofKey(login.subject.slice(KEY_SUBJECT.length));
     const token = this.#tokens.get(login.subject.slice(TOKEN_SUBJECT.length));
     return token && login.subject.startsWith(TOKEN_SUBJECT) ? this.ofToken(token.tokenHash, now) : undefined;
   }

@@ -65,6 +65,11 @@ export class Logins {
     return this.#known.ofToken(tokenHash(token), now) ?? this.#ofAdminToken(token, now);
   }
 
+  /** By the public key that has signed a code. */
+  ofKey(key: string): Found | undefined {
+    return this.#known.ofKey(key);
+  }
+
   /** By what a session was begun with. */
   ofLogin(login: Login): Found | undefined {
     const found = this.#known.ofLogin(login, this.#parts.clock.now());

@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { tokenHash } from '#libs/keys';
-import { ActorId, Instant, LIMITS, Login } from '#proto';
+import { ActorId, Instant, LIMITS, Login, type Sha256 } from '#proto';
 
 const ID_BYTES = 32;
 const NAME_CHARS = 16;
@@ -29,6 +29,11 @@ export function isSessionId(text: string): boolean {
 /** Under what a session is kept: nobody who reads it can come in with it. */
 export function sessionKey(id: string): string {
   return tokenHash(id);
+}
+
+/** Under what it is noted that a code was used. */
+export function spentKey(codeId: Sha256): string {
+  return `code-${codeId}`;
 }
 
 /** How a session is called in logs and proofs. */

@@ -1,9 +1,10 @@
 import { jetstream } from '@nats-io/jetstream';
 import { Kvm, type KV } from '@nats-io/kv';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { BUCKETS, parseJson, type Login } from '#proto';
+import { isWrongSequence } from '#libs/messaging';
+import { BUCKETS, parseJson, type Login, type Sha256 } from '#proto';
 import type { Clock } from '#libs/platform';
-import { newSessionId, BrowserSession, sessionKey, stateOf } from './session.js';
+import { newSessionId, BrowserSession, sessionKey, spentKey, stateOf } from './session.js';
 
 /** The sessions of browsers, kept on the bus: they outlive a restart of the console, and every replica knows them. */
 export class Sessions {
@@ -40,6 +41,17 @@ export class Sessions {
       await bucket.update(entry.key, JSON.stringify({ ...session, seenAt }), entry.revision).catch(() => undefined);
     }
     return session;
+  }
+
+  /** Notes that a code was used: true once for each, over all replicas. Kept for longer than any code is good. Throws when that cannot be stored. */
+  async spend(codeId: Sha256): Promise<boolean> {
+    try {
+      await (await this.#bucket()).create(spentKey(codeId), new Date(this.#clock.now()).toISOString());
+      return true;
+    } catch (error) {
+      if (isWrongSequence(error)) return false;
+      throw error;
+    }
   }
 
   async close(id: string): Promise<void> {

@@ -106,6 +106,12 @@ export class Door {
     return isSameOrigin({ host, origin, site: headers['sec-fetch-site']?.toString() }, this.#parts.origin);
   }
 
+  /** Under which name and port people reach this console: the one that was configured, else the one that this request says, which the gate has checked. */
+  hostOf({ headers }: IncomingMessage): string {
+    const { origin } = this.#parts;
+    return origin === undefined ? (headers.host ?? '') : new URL(origin).host;
+  }
+
   /** Who opens a socket, or why he may not. A browser opens one for a page from anywhere and adds the cookie: the page has to be ours. */
   async knock(request: CalledRequest): Promise<ConsoleCaller | RefusedError> {
     const verdict = this.#judge(request);

@@ -13,7 +13,15 @@ const LOOPBACK_HOSTS = ['127.0.0.1', 'localhost', '[::1]'];
 /** For supervisors and scrapers, which know neither our names nor our tokens; metrics have a token of their own. */
 const PROBES = new Set(['/healthz', '/readyz', '/metrics']);
 /** Says what the interfaces look like, and lets people in; nothing about this system. */
-const PUBLIC = new Set(['/openapi.json', '/asyncapi.json', '/login', '/login/start', '/login/callback', '/logout']);
+const PUBLIC = new Set([
+  '/openapi.json',
+  '/asyncapi.json',
+  '/login',
+  '/login/code',
+  '/login/start',
+  '/login/callback',
+  '/logout',
+]);
 
 export function isProbe(path: string): boolean {
   return PROBES.has(path);

@@ -1,8 +1,9 @@
 import type { ServerResponse } from 'node:http';
 import { Controller, Get, Inject, Post, Req, Res } from '@nestjs/common';
 import type { Logger } from 'pino';
+import { decodeLoginCode, loginCodeId, verifyLoginCode } from '#libs/keys';
 import { CLOCK, LOGGER, type Clock } from '#libs/platform';
-import { LIMITS, type Login } from '#proto';
+import { LIMITS, type Login, type Sha256 } from '#proto';
 import { AccessDesk, peerOf } from '../access/index.js';
 import { csrfTokenOf, Logins, sessionName, Sessions, type ConsoleCaller } from '../callers/index.js';
 import {
@@ -17,7 +18,15 @@ import {
 } from '../http/index.js';
 import { attemptOf, newAttemptSecret } from './login-attempt.js';
 import type { OidcProvider } from './oidc.client.js';
-import { loggedOutPage, loginPage, PAGE_POLICY, sessionPage, strangerPage } from './pages.js';
+import {
+  CODE_PAGE_POLICY,
+  codePage,
+  loggedOutPage,
+  loginPage,
+  PAGE_POLICY,
+  sessionPage,
+  strangerPage,
+} from './pages.js';
 
 /** What lets the provider be left out: an installation may have none. */
 export class Providers {
@@ -29,6 +38,8 @@ export class Providers {
 }
 
 const TOKEN_CHARS_MAX = 512;
+const NO_CODE = 'This code lets nobody in.';
+const ANOTHER_CODE = 'Make another one: orrery console';
 const FOREIGN_PAGE = 'This was asked by a page that is not of this console. Open the page here and try again.';
 
 /** The pages on which people log in and out. */
@@ -81,6 +92,36 @@ export class LoginController {
       return this.#sendLogin(response, 401, 'This token lets nobody in.');
     }
     await this.#begin(request, response, found);
+  }
+
+  /** The link of `orrery console`, whose code never comes here by itself. */
+  @Get('login/code')
+  @Needs('anybody')
+  showCode(@Req() request: CalledRequest, @Res() response: ServerResponse): void {
+    const caller = this.#door.sessionId(request) === undefined ? undefined : request.caller;
+    sendPage(response, 200, codePage(caller), CODE_PAGE_POLICY);
+  }
+
+  /** A code as the beginning of a session, once. */
+  @Post('login/code')
+  @Needs('anybody')
+  async withCode(@Req() request: CalledRequest, @Res() response: ServerResponse): Promise<void> {
+    if (!this.#door.isOurs(request)) return this.#sendLogin(response, 403, FOREIGN_PAGE);
+    const found = this.#ofCode(request);
+    if (typeof found === 'string') {
+      this.#desk.refused(peerOf(request));
+      return this.#sendLogin(response, 401, `${found} ${ANOTHER_CODE}`);
+    }
+    let isFirst;
+    try {
+      isFirst = await this.#sessions.spend(found.codeId);
+    } catch (err) {
+      this.#logger.warn({ err }, 'it could not be stored that a code was used');
+      return this.#sendLogin(response, 503, `Nobody can be logged in now. ${ANOTHER_CODE}`);
+    }
+    if (isFirst) return this.#begin(request, response, found.caller);
+    this.#desk.refused(peerOf(request));
+    this.#sendLogin(response, 401, `The code was used already. ${ANOTHER_CODE}`);
   }
 
   @Get('login/start')
@@ -142,6 +183,18 @@ export class LoginController {
     sendPage(response, 200, loggedOutPage());
   }
 
+  /** Who has signed the code that was sent; a sentence when it lets nobody in. */
+  #ofCode(
+    request: CalledRequest,
+  ): { readonly caller: Omit<ConsoleCaller, 'session'>; readonly codeId: Sha256 } | string {
+    const code = decodeLoginCode(fieldOf(request, 'code'));
+    if (code === undefined) return NO_CODE;
+    const verified = verifyLoginCode(code, { hosts: [this.#door.hostOf(request)], now: this.#clock.now() });
+    if (!verified.ok) return verified.reason;
+    const caller = this.#logins.ofKey(verified.key);
+    return caller === undefined ? NO_CODE : { caller, codeId: loginCodeId(code) };
+  }
+
   /** A session is over whether that can be recorded or not. */
   async #leaves(request: CalledRequest): Promise<void> {
     if (request.caller === undefined) return;
@@ -177,8 +230,8 @@ export class LoginController {
   }
 }
 
-function sendPage(response: ServerResponse, status: number, html: string): void {
-  response.writeHead(status, { 'Content-Type': 'text/html; charset=utf-8', 'Content-Security-Policy': PAGE_POLICY });
+function sendPage(response: ServerResponse, status: number, html: string, policy = PAGE_POLICY): void {
+  response.writeHead(status, { 'Content-Type': 'text/html; charset=utf-8', 'Content-Security-Policy': policy });
   response.end(html);
 }
 

@@ -7,14 +7,25 @@ const STYLE =
   'button,.button{padding:.5rem 1rem;border:2px solid #1a4f8b;background:#1a4f8b;color:#fff;text-decoration:none;display:inline-block}' +
   ':focus-visible{outline:3px solid #b35900;outline-offset:2px}pre{background:#f2f2f2;padding:.75rem;overflow:auto}';
 
-/** What these pages may do: show text in one style, and send their forms here. No scripts, nothing from elsewhere. */
-export const PAGE_POLICY = [
+/** Puts the code of the address into the form, and out of the address and the history of the browser. Who is logged in already is asked first. */
+const SCRIPT =
+  "const f=document.getElementById('log-in'),c=location.hash.slice(1);history.replaceState(null,'',location.pathname);" +
+  "if(c===''){f.hidden=true;document.getElementById('none').hidden=false}" +
+  "else{f.elements.code.value=c;if(f.dataset.asks==='no')f.submit()}";
+
+const sourceOf = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+const POLICY = [
   "default-src 'none'",
-  `style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`,
+  `style-src ${sourceOf(STYLE)}`,
   "form-action 'self'",
   "frame-ancestors 'none'",
   "base-uri 'none'",
-].join('; ');
+];
+
+/** What these pages may do: show text in one style, and send their forms here. No scripts, nothing from elsewhere. */
+export const PAGE_POLICY = POLICY.join('; ');
+/** The same, with the one script of the page that takes a code. */
+export const CODE_PAGE_POLICY = [...POLICY, `script-src ${sourceOf(SCRIPT)}`].join('; ');
 
 interface LoginPage {
   /** Of the identity provider; undefined when there is none. */
@@ -34,9 +45,29 @@ export function loginPage({ provider, problem }: LoginPage): string {
 <form method="post" action="/login">
 <label for="token">Token</label>
 <input id="token" name="token" type="password" autocomplete="off" required maxlength="512" aria-describedby="hint">
-<p id="hint">From <code>orrery tokens issue</code>, or the admin token of the first start.</p>
+<p id="hint">From <code>orrery tokens issue</code>, or the admin token of the first start. With a terminal you need none:
+<code>orrery console</code> prints a link that logs you in.</p>
 <button type="submit">Log in with a token</button>
 </form>`,
+  );
+}
+
+/** Where the link of `orrery console` leads. The code stands behind the `#`, which no browser sends: a script here brings it in the body of a request. */
+export function codePage(caller: ConsoleCaller | undefined): string {
+  const asks =
+    caller === undefined
+      ? '<p>You are being logged in.</p>'
+      : `<p>You are logged in as <strong>${text(caller.actor.id)}</strong>. This link logs you in anew, maybe as somebody else.</p>`;
+  return page(
+    'Log in by link',
+    `<form id="log-in" method="post" action="/login/code" data-asks="${caller === undefined ? 'no' : 'yes'}">
+${asks}
+<input type="hidden" name="code">
+<button type="submit">Log in</button>
+</form>
+<p id="none" role="alert" hidden><strong>There is no code in this link.</strong> Make another one: <code>orrery console</code></p>
+<noscript><p role="alert">This page needs JavaScript to take the code out of its address. <a href="/login">Log in otherwise</a></p></noscript>
+<script>${SCRIPT}</script>`,
   );
 }
 
