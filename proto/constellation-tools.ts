@@ -9,6 +9,7 @@ import {
   TaskStatus,
   Verification,
 } from './constellation.js';
+import { FailuresMax, WaveSize } from './fan-out.js';
 import { DeviceId, LineId, RunId, TaskId } from './ids.js';
 import { LIMITS } from './limits.js';
 import { TaskFiles } from './task-files.js';
@@ -28,6 +29,24 @@ const taskFields = {
   tips: z.array(z.string().max(2_000)).max(50).describe('hints; one of them says what the textual result must contain'),
   target_device_id: DeviceId.describe('this device and no other; instead of target'),
   target: Selector.describe('any device that satisfies this; instead of target_device_id'),
+  waves: z
+    .strictObject({
+      size: WaveSize.optional().describe(
+        'devices at a time, or a part of them such as "10%"; all at once when left out',
+      ),
+      pause_seconds: z
+        .number()
+        .min(0)
+        .max(LIMITS.timeoutMsMax / 1000)
+        .optional()
+        .describe('between two waves'),
+      max_failures: FailuresMax.optional().describe(
+        'so many devices may fail, then no other one begins; 0 when left out',
+      ),
+    })
+    .describe(
+      'the task runs once on each device that satisfies target when it starts, wave by wave; its result has devices, completed, failed, not_started and results; without it the task runs on one of them',
+    ),
   command: CommandCall.describe('one exact tool call instead of an agent; the command policy judges it'),
   inputs: z
     .array(TaskInput)
@@ -130,6 +149,7 @@ export const CONSTELLATION_TOOLS = {
         timeout_seconds: taskFields.timeout_seconds.nullable(),
         deadline_seconds: taskFields.deadline_seconds.nullable(),
         attempts: taskFields.attempts.nullable(),
+        waves: taskFields.waves.nullable(),
       }),
     }),
   },
@@ -208,6 +228,9 @@ export const ConstellationSnapshot = z.strictObject({
       review: z.boolean().optional(),
       deadline_seconds: z.number().optional(),
       replaces: z.array(TaskId).optional(),
+      waves: taskFields.waves.optional(),
+      /** Of a task on several devices, from its begin on: how far it is. Its devices are no tasks of their own here. */
+      progress: z.string().optional(),
       /** What did its work in its place. */
       recovered_by: TaskId.optional(),
       status: TaskStatus,

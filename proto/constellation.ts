@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { BoardName, BOARD_NOTES } from './board.js';
+import { ForEach } from './fan-out.js';
 import { DeviceId, Json, LineId, TaskId } from './ids.js';
 import { LIMITS } from './limits.js';
 import { TaskFiles } from './task-files.js';
@@ -143,6 +144,8 @@ export const TaskStar = z.strictObject({
   review: z.boolean().optional(),
   /** Tasks whose work it does in their place: when it delivers and they have not, they are recovered. */
   replaces: z.array(TaskId).min(1).max(100).optional(),
+  /** Once on each device that the target, a selector, means when the task starts; without it once on one of them. */
+  forEach: ForEach.optional(),
 });
 export type TaskStar = z.infer<typeof TaskStar>;
 

@@ -12,6 +12,7 @@ import {
   TaskStarLine,
   Verification,
 } from './constellation.js';
+import { ForEach } from './fan-out.js';
 import { EditId, LineId, TaskId } from './ids.js';
 import { LIMITS } from './limits.js';
 import { TaskFiles } from './task-files.js';
@@ -34,6 +35,7 @@ export const TaskChange = z
     replaces: z.array(TaskId).min(1).max(100).nullable(),
     inputs: z.array(TaskInput).max(100).nullable(),
     files: TaskFiles.nullable(),
+    forEach: ForEach.nullable(),
   })
   .partial()
   .refine((change) => Object.keys(change).length > 0, 'at least one field of the task must change');

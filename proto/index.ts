@@ -5,6 +5,7 @@ export * from './policy.js';
 export * from './walls.js';
 export * from './budget.js';
 export * from './usage.js';
+export * from './fan-out.js';
 export * from './constellation.js';
 export * from './constellation-tools.js';
 export * from './edits.js';

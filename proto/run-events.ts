@@ -16,6 +16,7 @@ import {
   Verification,
 } from './constellation.js';
 import { EditTrace, EditTrigger, EditViolation, PlannerState, PlanSource, RecordedEdit } from './edits.js';
+import { FanOutStarted, ForkedFanOut, WaveStarted } from './fan-out.js';
 import { FinalAnswer } from './final-answer.js';
 import {
   DeviceId,
@@ -86,11 +87,15 @@ export const TasksWaiting = z
   })
   .refine(({ began, over }) => began.length + over.length > 0, 'at least one task must be named');
 
-/** `timeout` of an attempt, `task_deadline` of all its tries, `retry` by a person; the others end the run: `budget`: nothing of it is left. */
+/**
+ * `timeout` of an attempt, `task_deadline` of all its tries, `retry` by a person, `fan_out_stopped`: too many devices of its task have
+ * failed before it began; the others end the run: `budget`: nothing of it is left.
+ */
 export const StopReason = z.enum([
   'timeout',
   'task_deadline',
   'retry',
+  'fan_out_stopped',
   'run_deadline',
   'cancelled',
   'finished',
@@ -127,6 +132,10 @@ export const ForkedTask = z.strictObject({
   judge: z.literal(true).optional(),
   /** A person agreed that it stands for what it replaces. */
   vouched: z.literal(true).optional(),
+  /** Of a task that runs on several devices and has begun. */
+  fanOut: ForkedFanOut.optional(),
+  /** The task of which this is one device, and its wave. */
+  part: z.strictObject({ of: TaskId, wave: z.int().min(1) }).optional(),
 });
 export type ForkedTask = z.infer<typeof ForkedTask>;
 
@@ -227,6 +236,8 @@ const SCHEMAS = {
     used: Usage.optional(),
   }),
   TASKS_WAITING: TasksWaiting,
+  FAN_OUT_STARTED: FanOutStarted,
+  WAVE_STARTED: WaveStarted,
   /** This *is* the dispatch and the assignment (I1): the device agent acts on it, nothing else is sent. */
   TASK_STARTED: z.strictObject({
     taskId: TaskId,
@@ -254,6 +265,8 @@ const SCHEMAS = {
         runId: RunId.optional(),
         /** What an agent is given of its result; the text of the whole when absent. */
         field: FieldPath.optional(),
+        /** The task on several devices that was named, of which this is one device. */
+        of: TaskId.optional(),
       }),
     ),
     /** What it takes of the attempts that are named, and what it leaves for others. */
@@ -265,13 +278,14 @@ const SCHEMAS = {
     /** When the attempt is told to stop; also the instant after which nobody may start it any more. */
     timeoutAt: Instant,
   }),
+  /** Attempt 0 and no hash of a task on several devices: it has no attempts, and its result says what became of each of them. */
   TASK_COMPLETED: z.strictObject({
     taskId: TaskId,
-    attempt: attempt.min(1),
+    attempt,
     result: TaskResult,
     lines: z.array(LineResult),
     completedAt: Instant,
-    attemptHash: Sha256,
+    attemptHash: Sha256.nullable(),
     used: Usage.optional(),
     notes: z.array(Note).optional(),
   }),

@@ -51,6 +51,14 @@ export const RunbookTask = z
     tips: z.array(z.string().max(2_000)).max(50).optional(),
     target_device_id: Text(200).optional(),
     target: SelectorTemplate.optional(),
+    /** Once on every device that satisfies `target` when the task starts, wave by wave. */
+    waves: z
+      .strictObject({
+        size: NumberOrText.optional(),
+        pause_seconds: NumberOrText.optional(),
+        max_failures: NumberOrText.optional(),
+      })
+      .optional(),
     /** One task for every device that satisfies it when the plan is made: `<task_id>-<device id>`. */
     for_each: SelectorTemplate.optional(),
     command: CommandCall.optional(),
@@ -71,7 +79,11 @@ export const RunbookTask = z
     ({ target_device_id: device, target, for_each: each }) =>
       [device, target, each].filter((one) => one !== undefined).length === 1,
     { error: 'needs exactly one of target_device_id, target and for_each' },
-  );
+  )
+  .refine(({ target, waves }) => waves === undefined || target !== undefined, {
+    path: ['waves'],
+    error: 'waves go over the devices of target; give target a selector, or leave waves out',
+  });
 export type RunbookTask = z.infer<typeof RunbookTask>;
 
 export const RunbookDependency = z.strictObject({

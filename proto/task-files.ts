@@ -55,7 +55,8 @@ export const AttemptFiles = z.strictObject({
         ...taken,
       }),
     )
-    .max(LIMITS.filesMax)
+    // Of a task on several devices there is one for each of them; how many files that may be is told when they are known.
+    .max(LIMITS.tasksMax)
     .optional(),
   out: z.array(FilePattern).max(LIMITS.filePatternsMax).optional(),
 });

@@ -5,6 +5,7 @@ import { Budget, Usage } from './budget.js';
 import { ConversationItem } from './conversation.js';
 import { LineType, RunOutcome, RunStatus, TaskStatus } from './constellation.js';
 import { EditTrigger, EditViolation } from './edits.js';
+import { FanOutView } from './fan-out.js';
 import { FinalAnswer } from './final-answer.js';
 import { Evaluation } from './planner-replies.js';
 import { DeviceId, EditId, Instant, LineId, RequestId, RunId, TaskId } from './ids.js';
@@ -15,7 +16,7 @@ import { RunNote } from './run-note.js';
 
 /** Why a run is not terminal and what wakes it. */
 export const WaitingFor = z.strictObject({
-  reason: z.enum(['running_tasks', 'planner', 'device', 'backoff', 'paused', 'approval', 'budget']),
+  reason: z.enum(['running_tasks', 'planner', 'device', 'backoff', 'paused', 'approval', 'budget', 'next_wave']),
   detail: z.string(),
   /** Whose word changes it: the end of an attempt, a proposal, the fleet, the clock, a person. Of an older answer only the clock is sure. */
   wokenBy: z.enum(['attempt', 'proposal', 'fleet', 'timer', 'operator']).default('timer'),
@@ -39,6 +40,10 @@ export const TaskView = z.strictObject({
   recoveredBy: TaskId.nullable().default(null),
   startedAt: Instant.nullable(),
   endedAt: Instant.nullable(),
+  /** Of a task that runs on several devices, from its begin on. */
+  fanOut: FanOutView.optional(),
+  /** The task of which this is one device, and its wave. */
+  part: z.strictObject({ of: TaskId, wave: z.int().min(1) }).optional(),
 });
 export type TaskView = z.infer<typeof TaskView>;
 

@@ -190,7 +190,7 @@ function claim(claims: AttemptClaims, { number, events }: RunCommit): void {
     }
     if (event.type === 'TASK_COMPLETED') {
       const { taskId, attempt, attemptHash, result } = event.data;
-      claims.ended.push({ number, type: event.type, taskId, attempt, attemptHash, result });
+      if (attemptHash !== null) claims.ended.push({ number, type: event.type, taskId, attempt, attemptHash, result });
     }
     if (event.type === 'TASK_CANCELLED') {
       const { taskId, attempt, attemptHash = null, output: result } = event.data;

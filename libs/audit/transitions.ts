@@ -7,6 +7,7 @@ import {
   filledCheck,
   isCurrentAttempt,
   findTask,
+  hasUndone,
   hasNotDelivered,
   isHeld,
   mustJudge,
@@ -31,6 +32,7 @@ import {
 } from '#proto';
 import { illegalAcceptance, illegalForApprovals, type ApprovalEvent } from './approvals.js';
 import { illegalForRounds } from './rounds.js';
+import { illegalWave, unfinished, unstopped } from './fan-outs.js';
 
 /**
  * Whether a recorded event may follow the state it meets: the table of the run's states, checked again by somebody who
@@ -150,9 +152,12 @@ function problemOf(run: Run, task: TaskState, event: TaskEvent): string | undefi
   switch (event.type) {
     case 'TASK_STARTED':
       return illegalStart(run, task, event);
+    case 'FAN_OUT_STARTED':
+    case 'WAVE_STARTED':
+      return illegalWave(run, task, event);
     case 'TASK_COMPLETED':
       return (
-        unless(task, ['RUNNING']) ??
+        unfinished(run, task, event) ??
         otherAttempt(task, event.data.attempt) ??
         refuted(run, event.data.lines, { status: 'COMPLETED', result: event.data.result })
       );
@@ -167,7 +172,9 @@ function problemOf(run: Run, task: TaskState, event: TaskEvent): string | undefi
         tooSoon(run, task, event)
       );
     case 'TASK_CANCELLED':
-      return unless(task, ['PENDING', 'RUNNING']) ?? otherAttempt(task, event.data.attempt) ?? unasked(task, event);
+      return (
+        unless(task, ['PENDING', 'RUNNING']) ?? otherAttempt(task, event.data.attempt) ?? unasked(run, task, event)
+      );
     case 'TASK_SKIPPED': {
       const { lineId } = event.data;
       const chosen = linesInto(run, task).some(
@@ -269,7 +276,12 @@ function tooSoon({ request }: Run, { deviceWait }: TaskState, { data }: EventOf<
   return isDue ? undefined : 'it has not waited for a device as long as it might';
 }
 
-function unasked({ status, stopping }: TaskState, { data }: EventOf<'TASK_CANCELLED'>): string | undefined {
+function unasked(
+  run: Run,
+  { status, stopping, part }: TaskState,
+  { data }: EventOf<'TASK_CANCELLED'>,
+): string | undefined {
+  if (status === 'PENDING' && data.reason === 'fan_out_stopped') return unstopped(run, part, data.cancelledAt);
   if (status === 'PENDING') {
     return endsTheRun(data.reason) ? undefined : `it has not started, and ${data.reason} does not end the run`;
   }
@@ -279,7 +291,9 @@ function unasked({ status, stopping }: TaskState, { data }: EventOf<'TASK_CANCEL
 
 function illegalReopening(run: Run, task: TaskState, { data }: EventOf<'TASK_REOPENED'>): string | undefined {
   const { attempt, reason, by, lines = [] } = data;
-  const [status, number] = [unless(task, ['FAILED', 'SKIPPED', 'CANCELLED']), otherAttempt(task, attempt)];
+  const isIncomplete = task.status === 'COMPLETED' && reason === 'operator' && hasUndone(run, task);
+  const status = isIncomplete ? undefined : unless(task, ['FAILED', 'SKIPPED', 'CANCELLED']);
+  const number = otherAttempt(task, attempt);
   if (status !== undefined || number !== undefined) return status ?? number;
   if (run.ending !== null) return 'the run is about to end';
   if (reason === 'operator' && by === undefined) return 'it does not say who asked for it';

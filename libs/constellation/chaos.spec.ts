@@ -6,7 +6,7 @@ import { decide } from './decide/decide.js';
 import { evolve, foldEvents } from './fold/evolve.js';
 import { forkedFrom } from './fold/fork.js';
 import { ALICE, HASH, Story, T0, WAKE } from './testing/given.js';
-import { isHeld } from './decide/held.js';
+import { isHeld } from './schedule/held.js';
 import { checkBudget, checkEdit, checkInvariants } from './fold/invariants.js';
 import { emptyRun, hasPlan, isTerminal, type Run } from './state/run.js';
 import { REQUESTED, TrustAudit } from './testing/trust.js';

@@ -17,7 +17,7 @@ import {
   verb,
   WAKE,
 } from './testing/given.js';
-import { isHeld } from './decide/held.js';
+import { isHeld } from './schedule/held.js';
 import { checkInvariants } from './fold/invariants.js';
 import { viewOf } from './views/view.js';
 

@@ -15,3 +15,4 @@ export * from './statistics/index.js';
 export * from './ufo/index.js';
 export * from './values/index.js';
 export * from './views/index.js';
+export * from './waves/index.js';

@@ -14,7 +14,7 @@ import {
   verb,
 } from './testing/given.js';
 import { asksPlanner } from './state/budget.js';
-import { isHeld } from './decide/held.js';
+import { isHeld } from './schedule/held.js';
 import { checkInvariants } from './fold/invariants.js';
 import { viewOf } from './views/view.js';
 

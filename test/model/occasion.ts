@@ -26,6 +26,7 @@ export interface Violation {
     | 'I8_FOLD'
     | 'I9_CONFLUENCE'
     | 'I11_BUDGET'
+    | 'I12_FAN_OUT'
     | 'I12_WAITING'
     | 'LOCK'
     | 'FENCING'

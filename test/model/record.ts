@@ -69,6 +69,8 @@ function recordOne(draft: Draft, event: RunEvent, occasion: Occasion, report: Re
     case 'EDIT_ABANDONED':
       return recordRound(draft, event, occasion, report);
     case 'TASKS_WAITING':
+    case 'FAN_OUT_STARTED':
+    case 'WAVE_STARTED':
     case 'PLAN_ACCEPTED':
     case 'BOARD_WRITTEN':
       return;

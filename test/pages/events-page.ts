@@ -26,6 +26,8 @@ const RUN: Record<RunEventType, string> = {
   EDIT_REJECTED: 'a proposal broke rules; nothing of it was applied, and it may be mended',
   EDIT_ABANDONED: 'the round ended without a change',
   TASKS_WAITING: 'ready tasks began, or stopped, to wait for a device that could take them',
+  FAN_OUT_STARTED: 'a task on several devices chose them; they are fixed from here on',
+  WAVE_STARTED: 'the next of its devices begin; each has a task of its own from here on',
   TASK_STARTED: 'an attempt of a task began on this device: the order and the assignment at once',
   TASK_COMPLETED: 'the attempt delivered; lines behind it were judged',
   TASK_FAILED: 'the attempt, or the task without one, failed; lines behind it were judged when it was the last try',

@@ -4,6 +4,7 @@ import { evaluateCondition, exportUfo, validateConstellation } from '#libs/const
 import {
   Budget,
   CommandCall,
+  ForEach,
   LINE_TYPES,
   ResourceFloor,
   RetryPolicy,
@@ -39,6 +40,7 @@ describe('every field is there, and no other one', () => {
     ['Fields of a task', fieldsOf(TaskStar)],
     ['A command', fieldsOf(CommandCall)],
     ['Where it runs', fieldsOf(Selector)],
+    ['On several devices', fieldsOf(ForEach)],
     ['Retry', fieldsOf(RetryPolicy)],
     ['Verify', fieldsOf(Verification)],
     ['Options', fieldsOf(RunOptions)],
@@ -130,6 +132,7 @@ const REST = {
   inputs: ['a'],
   files: { in: ['a'], out: ['b.csv'] },
   board: [{ name: 'x' }],
+  forEach: { wave: 1 },
   review: true,
   replaces: ['a'],
 };

@@ -22,6 +22,7 @@ import {
   isCurrentAttempt,
   isSole,
   isTerminal,
+  isTerminalTask,
   isUnsatisfied,
   mayGetMore,
   neededOf,
@@ -39,6 +40,7 @@ import { beginToEnd } from './ending.js';
 import type { RunDraft } from '../fold/index.js';
 import { reopenTask } from './reopen.js';
 import { listOfIds, positionOf } from '../plan/index.js';
+import { hasUndone } from '../waves/index.js';
 
 /** The verbs that are decided here: all but those that come with more than what is said. */
 type ControlVerb = Exclude<RunVerb, 'FORK' | 'PROPOSE'>;
@@ -170,11 +172,17 @@ function retry(draft: RunDraft, { taskId }: Told<'RETRY'>, by: Actor, { now }: C
     return unknownTask(run, taskId);
   }
   if (run.ending !== null) return refuse('INVALID_STATE', 'the run is about to end; retry the task when it has');
-  const { status, attempt, stopping } = run.tasks.at(index);
+  const { status, attempt, stopping, part } = run.tasks.at(index);
+  const whole = part === null ? undefined : findTask(run, part.of);
+  if (whole !== undefined && isTerminalTask(whole.status) && isTerminalTask(status)) {
+    const message = `"${taskId}" is one device of "${whole.star.id}", which has ended; retry "${whole.star.id}": it tries again what has not completed`;
+    return refuse('INVALID_STATE', `taskId: ${message}`);
+  }
   switch (status) {
     case 'PENDING':
       return { kind: 'ignored', reason: 'PENDING' };
     case 'COMPLETED':
+      if (hasUndone(run, run.tasks.at(index))) return reopenFor(draft, index, by, now);
       return refuse('INVALID_STATE', `taskId: "${taskId}" is COMPLETED; fork the run to execute it again`);
     case 'RUNNING': {
       if (stopping?.reason === 'retry') return { kind: 'ignored', reason: 'RETRIED_BEFORE' };
@@ -195,11 +203,15 @@ function retry(draft: RunDraft, { taskId }: Told<'RETRY'>, by: Actor, { now }: C
         const message = `nothing is left of the budget of the run (${lacking.join(', ')}); a fork of it has a new one`;
         return refuse('INVALID_STATE', `taskId: ${message}`);
       }
-      if (isTerminal(run)) draft.add(reopened(run, by, now));
-      reopenTask(draft, index, { reason: 'operator', by, notBefore: instantOf(now) });
-      return ACCEPTED;
+      return reopenFor(draft, index, by, now);
     }
   }
+}
+
+function reopenFor(draft: RunDraft, index: number, by: Actor, now: number): Answer {
+  if (isTerminal(draft.run)) draft.add(reopened(draft.run, by, now));
+  reopenTask(draft, index, { reason: 'operator', by, notBefore: instantOf(now) });
+  return ACCEPTED;
 }
 
 /** A run that has ended goes on; its time counts anew. */

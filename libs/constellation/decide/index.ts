@@ -5,5 +5,4 @@
 export type { PersonsWord } from './approvals.js';
 export type { Control } from './control.js';
 export * from './decide.js';
-export * from './held.js';
 export * from './input.js';

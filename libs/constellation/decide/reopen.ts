@@ -49,12 +49,16 @@ function judgedAnew({ run, judge }: RunDraft, position: number, reopened: Readon
   });
 }
 
-/** The task and, along its lines, every task that never got its turn and all of whose unsatisfied lines come from here. */
+/**
+ * The task, of one on several devices those of them that have not completed, and, along its lines, every task that never got its turn and
+ * all of whose unsatisfied lines come from here.
+ */
 function withFollowers(run: Run, index: number): ReadonlySet<number> {
   const { graph } = run;
   const reopened = new Set([index]);
   // A Set is walked in the order of insertion, and what is added on the way is walked, too.
   for (const position of reopened) {
+    for (const part of undoneOf(run, position)) reopened.add(part);
     for (const line of graph.linesFrom.at(position)) {
       const target = targetOf(graph, line);
       if (!neverGotItsTurn(run.tasks.at(target))) continue;
@@ -66,6 +70,15 @@ function withFollowers(run: Run, index: number): ReadonlySet<number> {
     }
   }
   return reopened;
+}
+
+/** Of a task on several devices those that have begun and not completed. */
+function* undoneOf({ graph, tasks }: Run, position: number): Generator<number> {
+  for (const { taskId } of tasks.at(position).fanOut?.parts ?? []) {
+    const part = graph.taskIndex.get(taskId);
+    const status = part === undefined ? undefined : tasks.at(part).status;
+    if (part !== undefined && (status === 'FAILED' || status === 'CANCELLED')) yield part;
+  }
 }
 
 /** No line let it run, nobody could say whether one did, or it was cancelled before. */
@@ -94,6 +107,7 @@ export function linesToWaitFor(run: Run, position: number): LineId[] {
 }
 
 /** A task that has not may be opened later: then it waits for what is tried again now. */
-function hasRun({ status, attempt }: TaskState): boolean {
+function hasRun({ status, attempt, fanOut }: TaskState): boolean {
+  if (fanOut !== null) return true;
   return attempt > 0 && status !== 'PENDING' && status !== 'SKIPPED';
 }

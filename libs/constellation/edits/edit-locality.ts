@@ -4,21 +4,31 @@ import type { Run, TaskState } from '../state/index.js';
 import { sameJson } from '../values/index.js';
 
 /** I3 of a task: only what is PENDING may change. Says why not, and what may be done instead; undefined when it may. */
-export function mayChangeTask({ star, status }: TaskState): string | undefined {
-  if (status === 'PENDING') return undefined;
-  return `"${star.id}" is ${status}, and only PENDING tasks may change; add another task instead`;
+export function mayChangeTask(task: TaskState): string | undefined {
+  if (!hasBegun(task)) return undefined;
+  return `"${task.star.id}" ${beginningOf(task)}, and only PENDING tasks may change; add another task instead`;
+}
+
+/** A task on several devices has with the first of them, and each of those with its wave. */
+function hasBegun({ status, fanOut, part }: TaskState): boolean {
+  return status !== 'PENDING' || fanOut !== null || part !== null;
+}
+
+function beginningOf({ status, fanOut, part }: TaskState): string {
+  if (part !== null) return `is one device of "${part.of}", which has begun`;
+  return status === 'PENDING' && fanOut !== null ? `has begun on its ${fanOut.parts.length} devices` : `is ${status}`;
 }
 
 /** I3 of a line: a line may change only while its target is PENDING, whatever its source has become. */
 export function mayChangeLine({ id, to }: Pick<TaskStarLine, 'id' | 'to'>, target: TaskState): string | undefined {
-  if (target.status === 'PENDING') return undefined;
-  return `line "${id}" leads to "${to}", which is ${target.status}; a line may change only while its target is PENDING`;
+  if (!hasBegun(target)) return undefined;
+  return `line "${id}" leads to "${to}", which ${beginningOf(target)}; a line may change only while its target is PENDING`;
 }
 
 /** I3 over a whole edit, by comparing before and after: the ids of what should not have changed. For checks and audits. */
 export function changedBesidesPending(before: Run, after: Run): string[] {
   const tasks = [...before.tasks].flatMap((task) => {
-    if (task.status === 'PENDING') return [];
+    if (!hasBegun(task)) return [];
     const index = after.graph.taskIndex.get(task.star.id);
     if (index === undefined) return [task.star.id];
     const now = after.tasks.at(index);
@@ -30,7 +40,7 @@ export function changedBesidesPending(before: Run, after: Run): string[] {
   });
   const lines = [...before.graph.lines].flatMap((line, position) => {
     const target = before.tasks.at(positionOf(before.graph.taskIndex, line.to));
-    if (target.status === 'PENDING') return [];
+    if (!hasBegun(target)) return [];
     const index = after.graph.lineIndex.get(line.id);
     const same =
       index !== undefined &&

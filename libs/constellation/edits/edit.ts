@@ -11,6 +11,8 @@ import {
   type TaskStarLine,
 } from '#proto';
 import {
+  answererOf,
+  checkForEach,
   findCycleThrough,
   checkCondition,
   checkFiles,
@@ -307,8 +309,8 @@ class Batch {
 
   /** A task that waits for its next try has: an editor who left it out has seen it run, and the failure came meanwhile. */
   #hasStarted(index: number): boolean {
-    const { status, attempt } = this.#staging.task(index);
-    return status !== 'PENDING' || attempt > 0;
+    const { status, attempt, fanOut, part } = this.#staging.task(index);
+    return status !== 'PENDING' || attempt > 0 || fanOut !== null || part !== null;
   }
 
   /** Else the last of two would silently be the one that counts. */
@@ -345,8 +347,8 @@ class Batch {
     for (const [index, path] of lines) {
       const { id, from, condition } = staging.line(index);
       if (condition === undefined || staging.positionOfLine(id) === undefined) continue;
-      const { command } = staging.task(staging.positionOfTask(from) ?? -1).star;
-      const wrong = command === undefined ? undefined : checkCondition(condition, command.tool);
+      const answerer = answererOf(staging.task(staging.positionOfTask(from) ?? -1).star);
+      const wrong = answerer === undefined ? undefined : checkCondition(condition, answerer);
       const at = this.#linePaths.has(index) ? `${path}.condition` : `${path}.command`;
       if (wrong !== undefined) this.#refuse('INVALID_CONDITION', at, `the condition of line "${id}" ${wrong}`);
     }
@@ -425,6 +427,8 @@ class Batch {
     if (wrong !== undefined) this.#refuse('INVALID_CONDITION', `${path}.verify.condition`, wrong);
     const where = checkSelector(star, this.#patterns);
     if (where !== undefined) this.#refuse('INVALID_CONDITION', `${path}.target.where`, where);
+    const forEach = checkForEach(star);
+    if (forEach !== undefined) this.#refuse('INVALID_INPUT', `${path}.forEach`, forEach);
   }
 
   /** Who says once more what a task replaces agrees to it, also when it has run. */

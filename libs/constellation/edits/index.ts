@@ -3,7 +3,7 @@
  * decided elsewhere.
  */
 export * from './circuit.js';
-export { changedBesidesPending } from './edit-locality.js';
+export { changedBesidesPending, mayChangeTask } from './edit-locality.js';
 export * from './edit.js';
 export * from './exec-alias.js';
 export * from './fleet-view.js';
@@ -26,4 +26,5 @@ export {
   toolConstellationOf,
   toolTargetOf,
   violationOfCall,
+  wavesOf,
 } from './tool-edits.js';

@@ -296,15 +296,17 @@ function runsOtherwise(before: TaskStar, after: TaskStar): boolean {
   const isRepeated = after.idempotent === true && before.idempotent !== true;
   // A script among its files is not the one that its author saw.
   const isBrought = !sameJson(before.files, after.files);
-  return isRepeated || isBrought || !sameJson(before.command, after.command) || !sameJson(before.verify, after.verify);
+  const isWider = !sameJson(before.forEach, after.forEach);
+  if (isRepeated || isBrought || isWider) return true;
+  return !sameJson(before.command, after.command) || !sameJson(before.verify, after.verify);
 }
 
 /** Of an agent its words are what it does. */
 function doesOtherwise(before: TaskStar, after: TaskStar): boolean {
-  const does = ({ name, description, tips, inputs, target, command, verify, files }: TaskStar) =>
+  const does = ({ name, description, tips, inputs, target, command, verify, files, forEach }: TaskStar) =>
     command === undefined
-      ? { name, description, tips, inputs, target, verify, files }
-      : { target, command, verify, files };
+      ? { name, description, tips, inputs, target, verify, files, forEach }
+      : { target, command, verify, files, forEach };
   return !sameJson(does(before), does(after));
 }
 

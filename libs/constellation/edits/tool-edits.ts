@@ -125,6 +125,7 @@ function starOfTool(task: ToolTask): StarOfTool {
         files: task.files,
         review: task.review,
         replaces: task.replaces,
+        forEach: forEachOf(task.waves),
       }),
     },
   };
@@ -145,6 +146,7 @@ function toolTaskOf(star: TaskStar): ToolTask {
       verify: star.verify,
       review: star.review,
       replaces: star.replaces,
+      waves: wavesOf(star.forEach),
       timeout_seconds: seconds(timeoutMs),
       deadline_seconds: seconds(deadlineMs),
       attempts: retry?.attempts,
@@ -177,7 +179,16 @@ function toolDependencyOf({ id, from, to, type, condition, description }: TaskSt
 type Arguments<T extends ConstellationToolCall['tool']> = Extract<ConstellationToolCall, { tool: T }>['arguments'];
 
 function taskUpdate(update: Arguments<'update_task'>): EditOfCall {
-  const { task_id: taskId, target_device_id, target, timeout_seconds, deadline_seconds, attempts, ...same } = update;
+  const {
+    task_id: taskId,
+    target_device_id,
+    target,
+    timeout_seconds,
+    deadline_seconds,
+    attempts,
+    waves,
+    ...same
+  } = update;
   const retargeted = target_device_id !== undefined || target !== undefined;
   const placed = retargeted ? targetOfTools(present({ target_device_id, target })) : undefined;
   if (placed?.ok === false) return placed;
@@ -187,6 +198,7 @@ function taskUpdate(update: Arguments<'update_task'>): EditOfCall {
     timeoutMs: timeout_seconds === null ? null : milliseconds(timeout_seconds),
     deadlineMs: deadline_seconds === null ? null : milliseconds(deadline_seconds),
     retry: attempts === null ? null : retryOf(attempts),
+    forEach: waves === null ? null : forEachOf(waves),
   });
   if (Object.keys(change).length > 0) return { ok: true, edit: { tool: 'update_task', taskId, change } };
   return refused({ path: '', message: 'nothing would change; give at least one field besides task_id' });
@@ -220,6 +232,20 @@ function retryOf(attempts: number | undefined): TaskStar['retry'] {
   return attempts === undefined ? undefined : { attempts, backoffMs: TOOL_BACKOFF_MS };
 }
 
+function forEachOf(waves: ToolTask['waves']): TaskStar['forEach'] {
+  if (waves === undefined) return undefined;
+  const { size, pause_seconds, max_failures } = waves;
+  return present({ wave: size, pauseMs: milliseconds(pause_seconds), maxFailures: max_failures });
+}
+
+/** What tools would have said to get this. */
+export function wavesOf(forEach: TaskStar['forEach']): ToolTask['waves'] {
+  if (forEach === undefined) return undefined;
+  const { wave, pauseMs, maxFailures } = forEach;
+  const pause = pauseMs === undefined ? undefined : pauseMs / 1_000;
+  return present({ size: wave, pause_seconds: pause, max_failures: maxFailures });
+}
+
 function issuesAt(list: string, made: readonly ({ readonly ok: true } | Refused)[]): Issue[] {
   return made.flatMap((one, index) =>
     one.ok ? [] : one.issues.map(({ path, message }) => ({ path: `${list}[${index}].${path}`, message })),
@@ -244,6 +270,7 @@ const TASK_WORDS: Readonly<Record<string, string>> = {
   timeoutMs: 'timeout_seconds',
   deadlineMs: 'deadline_seconds',
   retry: 'attempts',
+  forEach: 'waves',
 };
 const LINE_WORDS: Readonly<Record<string, string>> = {
   id: 'dependency_id',

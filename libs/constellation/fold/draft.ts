@@ -18,6 +18,7 @@ import type { Shape } from '../edits/index.js';
 /** Private to a fold: the parts that are replaced, and sets that nobody else sees yet. */
 export type Draft = PhaseOfRun & { -readonly [K in keyof RunBasis]: RunBasis[K] } & {
   ready: Set<number>;
+  fanOuts: Set<number>;
   doomed: Set<number>;
   running: Set<number>;
   timed: Set<number>;
@@ -25,9 +26,9 @@ export type Draft = PhaseOfRun & { -readonly [K in keyof RunBasis]: RunBasis[K] 
 };
 
 export function draftOf(run: Run): Draft {
-  const { ready, doomed, running, timed, stranded } = run;
+  const { ready, fanOuts, doomed, running, timed, stranded } = run;
   const sets = { ready: new Set(ready), doomed: new Set(doomed), running: new Set(running), timed: new Set(timed) };
-  return { ...run, ...sets, stranded: new Set(stranded) };
+  return { ...run, ...sets, stranded: new Set(stranded), fanOuts: new Set(fanOuts) };
 }
 
 /** Goes on in another phase, with all that belongs to it. */
@@ -45,7 +46,8 @@ export function reshape(draft: Draft, shape: Shape, moved: ReadonlyMap<number, n
   draft.usedIds = shape.usedIds;
   if (moved !== null || old.length === 0) {
     draft.counts = NO_COUNTS;
-    for (const set of [draft.ready, draft.doomed, draft.running, draft.timed, draft.stranded]) set.clear();
+    const { ready, fanOuts, doomed, running, timed, stranded } = draft;
+    for (const set of [ready, fanOuts, doomed, running, timed, stranded]) set.clear();
     for (const index of readyBefore) draft.ready.add(index);
     let index = 0;
     draft.agentsPending = 0;
@@ -100,9 +102,14 @@ export function post(draft: Draft, written: BoardWritten): void {
   draft.authors = withAuthor(draft.authors, written.by, 'wrote');
 }
 
-/** 1 for a task of an agent that is still to start. */
+/** 1 for a task of an agent that is still to start. One on several devices does nothing itself. */
 export function agentPending({ star, status }: TaskState): number {
-  return status === 'PENDING' && isAgentTask(star) ? 1 : 0;
+  return status === 'PENDING' && star.forEach === undefined && isAgentTask(star) ? 1 : 0;
+}
+
+/** Devices on which it has failed, the last one among them. */
+export function failedOnToo({ deviceId, failedOn }: TaskState): TaskState['failedOn'] {
+  return deviceId === null || failedOn.includes(deviceId) ? failedOn : [...failedOn, deviceId];
 }
 
 export function change(draft: Draft, taskId: string, to: (task: TaskState) => TaskState): TaskState {
@@ -131,7 +138,9 @@ function place(
   { star, status, linesOpen, linesUnsatisfied, deadlineAt, deviceWait }: TaskState,
 ): void {
   member(draft.running, index, status === 'RUNNING');
-  member(draft.ready, index, status === 'PENDING' && linesOpen === 0 && linesUnsatisfied === 0);
+  const mayBegin = status === 'PENDING' && linesOpen === 0 && linesUnsatisfied === 0;
+  member(draft.ready, index, mayBegin && star.forEach === undefined);
+  member(draft.fanOuts, index, mayBegin && star.forEach !== undefined);
   member(draft.doomed, index, status === 'PENDING' && linesUnsatisfied > 0);
   member(draft.timed, index, deadlineAt !== null && (status === 'PENDING' || status === 'RUNNING'));
   member(draft.stranded, index, deviceWait !== null && status === 'PENDING');

@@ -43,6 +43,7 @@ import {
   type Draft,
   draftOf,
   enter,
+  failedOnToo,
   forgetWaits,
   hear,
   inherit,
@@ -54,6 +55,7 @@ import {
 } from './draft.js';
 import { stageRecorded, scopeOf, widened, shapeOf } from '../edits/index.js';
 import { positionOf, targetOf, Judge } from '../plan/index.js';
+import { fanOut } from './fan-out.js';
 import { restored } from './fork.js';
 
 /** Folds one recorded fact into the state: total over RunEvent, no decision, no mutation, no clock. */
@@ -138,6 +140,9 @@ function apply(draft: Draft, event: RunEvent): void {
     case 'TASKS_WAITING':
       strand(draft, event.data.began, event.data.at);
       return strand(draft, event.data.over, null);
+    case 'FAN_OUT_STARTED':
+    case 'WAVE_STARTED':
+      return fanOut(draft, event);
     case 'TASK_STARTED':
     case 'TASK_COMPLETED':
     case 'TASK_FAILED':
@@ -386,11 +391,6 @@ function applyToTask(draft: Draft, event: TaskEvent): void {
   }
 }
 
-/** Devices on which it has failed, the last one among them. */
-function failedOnToo({ deviceId, failedOn }: TaskState): TaskState['failedOn'] {
-  return deviceId === null || failedOn.includes(deviceId) ? failedOn : [...failedOn, deviceId];
-}
-
 interface EndOfAttempt {
   readonly taskId: TaskId;
   readonly used?: Usage | undefined;
@@ -412,9 +412,9 @@ function beginEnding(draft: Draft, ending: RunEnding, answer: FinalAnswer | null
   if (endsTheRun(ending.reason) && draft.ending === null) Object.assign(draft, { ending: { ...ending, answer } });
 }
 
-/** What the planner has to look at; a task that is tried again has nothing to be looked at yet. */
+/** What the planner has to look at; a task that is tried again has nothing to be looked at yet, and one device of several is none of its own. */
 function trigger(draft: Draft, taskId: TaskId, attempt: number): void {
-  if (draft.ending !== null || editPolicyOf(draft) === 'never') return;
+  if (draft.ending !== null || editPolicyOf(draft) === 'never' || findTask(draft, taskId)?.part) return;
   const queued: EditTrigger = { kind: 'task', taskId, attempt };
   draft.queued = [...draft.queued, queued];
 }

@@ -88,8 +88,10 @@ function carried(task: TaskState, { runId }: Run, now: number): ForkedTask {
   const deadlineAt = status === 'PENDING' ? deadlineOf(star, now) : task.deadlineAt;
   const ranIn = attempt === 0 ? null : (task.ranIn ?? runId);
   const facts = { star, status, attempt, deviceId, sessionId, startedAt, endedAt };
+  const { fanOut, part } = task;
+  const ofFanOut = { ...(fanOut && { fanOut: { ...fanOut, parts: [...fanOut.parts] } }), ...(part && { part }) };
   const marks = { ...(task.judged && { judge: true as const }), ...(task.vouched && { vouched: true as const }) };
-  return { ...facts, notBefore, deadlineAt, result, error, reason, skippedBy, ranIn, ...marks };
+  return { ...facts, notBefore, deadlineAt, result, error, reason, skippedBy, ranIn, ...marks, ...ofFanOut };
 }
 
 /** The state that a RUN_FORKED carries. */
@@ -103,11 +105,11 @@ export function restored(data: RunEventData<'RUN_FORKED'>): { readonly request: 
   const lines = PersistentArray.from<LineState>(
     data.lines.map(({ satisfied, reason, undecided }) => ({ satisfied, reason, ...(undecided && { undecided }) })),
   );
-  const tasks = data.tasks.map(({ judge = false, vouched = false, ...task }, index) => {
+  const tasks = data.tasks.map(({ judge = false, vouched = false, fanOut = null, part = null, ...task }, index) => {
     const into = graph.linesInto.at(index).map((line) => lines.at(line).satisfied);
     const linesOpen = into.filter((satisfied) => satisfied === null).length;
     const linesUnsatisfied = into.filter((satisfied) => satisfied === false).length;
-    const marks = { judged: judge, vouched, linesOpen, linesUnsatisfied };
+    const marks = { judged: judge, vouched, fanOut, part, linesOpen, linesUnsatisfied };
     // What is carried was a state of the parent: its fields fit its status.
     return { ...pendingTask(task.star, 0), ...task, ...marks } as TaskState;
   });

@@ -25,6 +25,7 @@ export interface InvariantViolation {
     | 'I5_TRANSITIONS'
     | 'I6_APPROVAL'
     | 'I11_BUDGET'
+    | 'I12_FAN_OUT'
     | 'INDEX';
   readonly tasks: readonly TaskId[];
   readonly message: string;
@@ -40,6 +41,7 @@ export function checkInvariants(run: Run): InvariantViolation[] {
     ...openApprovals(run),
     ...planApproval(run),
     ...budget(run),
+    ...fanOuts(run),
     ...indexes(run),
   ];
 }
@@ -123,6 +125,30 @@ function* budget(run: Run): Generator<InvariantViolation> {
   yield { invariant: 'I11_BUDGET', tasks: [], message };
 }
 
+/** I12: a task on several devices names each of them once, and those that have begun have one task each, and no other one has. */
+function* fanOuts(run: Run): Generator<InvariantViolation> {
+  const named = new Map<TaskId, { readonly of: TaskId; readonly device: string }>();
+  for (const { star, fanOut } of run.tasks) {
+    if (fanOut === null) continue;
+    const devices = new Set(fanOut.parts.map(({ deviceId }) => deviceId));
+    if (devices.size < fanOut.parts.length) {
+      yield { invariant: 'I12_FAN_OUT', tasks: [star.id], message: 'names a device twice' };
+    }
+    for (const { taskId, deviceId } of fanOut.parts.slice(0, fanOut.begun)) {
+      named.set(taskId, { of: star.id, device: deviceId });
+    }
+  }
+  for (const { star, part, deviceId } of run.tasks) {
+    const known = named.get(star.id);
+    named.delete(star.id);
+    const isSound = known?.of === part?.of && (known === undefined || (deviceId ?? known.device) === known.device);
+    if (!isSound) yield { invariant: 'I12_FAN_OUT', tasks: [star.id], message: 'is not the device that was chosen' };
+  }
+  if (named.size > 0) {
+    yield { invariant: 'I12_FAN_OUT', tasks: [...named.keys()], message: 'have begun and are no tasks of the run' };
+  }
+}
+
 /** The derived sets and counts say what a scan of the tasks says. */
 function* indexes(run: Run): Generator<InvariantViolation> {
   for (const [index, { star, status, linesOpen, linesUnsatisfied, deadlineAt, deviceWait }] of [
@@ -131,11 +157,13 @@ function* indexes(run: Run): Generator<InvariantViolation> {
     const into = run.graph.linesInto.at(index);
     const open = into.filter((line) => run.lines.at(line).satisfied === null).length;
     const unsatisfied = into.filter((line) => run.lines.at(line).satisfied === false).length;
-    const ready = status === 'PENDING' && open === 0 && unsatisfied === 0;
+    const mayBegin = status === 'PENDING' && open === 0 && unsatisfied === 0;
+    const isFanOut = star.forEach !== undefined;
     const sound =
       open === linesOpen &&
       unsatisfied === linesUnsatisfied &&
-      run.ready.has(index) === ready &&
+      run.ready.has(index) === (mayBegin && !isFanOut) &&
+      run.fanOuts.has(index) === (mayBegin && isFanOut) &&
       run.running.has(index) === (status === 'RUNNING') &&
       run.doomed.has(index) === (status === 'PENDING' && unsatisfied > 0) &&
       run.stranded.has(index) === (deviceWait !== null && status === 'PENDING') &&

@@ -5,6 +5,9 @@ import { COMPREHENSIONS, conditionCallOf, childrenOf, languageWith, literalOf, r
 /** A result whose fields are known: by contract, whatever the device. */
 type Fields = Readonly<Record<string, string>>;
 
+/** The result of a task that runs on several devices, in the words of what is said about a condition. */
+export const SEVERAL_DEVICES = 'a task on several devices';
+
 /** Fields without a type here may be anything. */
 const RESULTS: Readonly<Record<string, Fields>> = {
   EXEC_CLI: fieldsOf(ExecCliResult.shape, {
@@ -17,6 +20,16 @@ const RESULTS: Readonly<Record<string, Fields>> = {
     stdout_bytes: 'int',
     stderr_bytes: 'int',
   }),
+  [SEVERAL_DEVICES]: {
+    devices: 'int',
+    waves: 'int',
+    completed: 'int',
+    failed: 'int',
+    cancelled: 'int',
+    not_started: 'int',
+    left_out: 'int',
+    results: 'dyn',
+  },
   SYS_INFO: fieldsOf(SysInfoResult.shape, { info_type: 'string', timestamp: 'string' }),
 };
 

@@ -14,7 +14,7 @@ import {
 } from '#proto';
 import { listOfIds } from '../values/index.js';
 
-type Named = Pick<TaskStar, 'id' | 'files'>;
+type Named = Pick<TaskStar, 'id' | 'files' | 'forEach'>;
 
 /**
  * What is wrong with the files of a task, with paths from `files` on; nothing when they can go along its lines. Names that are said
@@ -60,6 +60,10 @@ function checkInput(taskId: TaskId, input: FileInput, before: ReadonlyMap<TaskId
     return { path: at('file'), message: `"${from}" leaves no "${said}"; it leaves ${out.join(', ')}${hint}` };
   }
   if (to === undefined || to.endsWith('/')) return undefined;
+  if (source.forEach !== undefined) {
+    const message = `"${from}" runs on several devices, and the files of each land in a directory with its name; end "${to}" with /`;
+    return { path: at('to'), message };
+  }
   if (said !== undefined || (file === undefined && saidPaths(out).length === out.length && out.length === 1))
     return undefined;
   const message = `"${to}" is the path of one file, and more than one may come; end it with / for a directory, or name one in file`;
@@ -71,6 +75,8 @@ function clashes(inputs: readonly FileInput[], before: ReadonlyMap<TaskId, Named
   const places = new Map<string, { readonly from: TaskId; readonly path: string }>();
   for (const [index, input] of inputs.entries()) {
     const { from, file, to } = filesTaken(input);
+    // Where those of several devices land is known when they are chosen.
+    if (before.get(from)?.forEach !== undefined) continue;
     const out = saidPaths(before.get(from)?.files?.out ?? []);
     const said = file === undefined ? undefined : saidPath(file);
     const taken = said === undefined ? out.filter((one) => isMeant(one, file)) : [said];

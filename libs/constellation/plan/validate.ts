@@ -15,6 +15,7 @@ import { referenceIn } from '../board/index.js';
 import { listOfIds } from '../values/index.js';
 import { findCycle } from './acyclic.js';
 import { boardNamesReadBy, checkCondition } from './condition.js';
+import { SEVERAL_DEVICES } from './condition-types.js';
 import { checkFiles } from './files.js';
 import { graphOfConstellation } from './graph.js';
 import { checkWhere } from './where.js';
@@ -96,7 +97,7 @@ export class PatternCount {
 
 function* conditions({ tasks, lines }: TaskConstellation): Generator<Issue> {
   const patterns = new PatternCount();
-  const tools = new Map(tasks.map(({ id, command }) => [id, command?.tool]));
+  const tools = new Map(tasks.map((task) => [task.id, answererOf(task)]));
   for (const [index, { condition, from }] of lines.entries()) {
     const wrong = condition === undefined ? undefined : patterns.check(condition, tools.get(from));
     if (wrong !== undefined) yield { path: `lines[${index}].condition`, message: `the condition ${wrong}` };
@@ -106,7 +107,27 @@ function* conditions({ tasks, lines }: TaskConstellation): Generator<Issue> {
     if (wrong !== undefined) yield { path: `tasks[${index}].verify.condition`, message: wrong };
     const where = checkSelector(task, patterns);
     if (where !== undefined) yield { path: `tasks[${index}].target.where`, message: where };
+    const forEach = checkForEach(task);
+    if (forEach !== undefined) yield { path: `tasks[${index}].forEach`, message: forEach };
   }
+}
+
+/** Who gives the result of a task, as far as its fields are known by that. */
+export function answererOf({ command, forEach }: Pick<TaskStar, 'command' | 'forEach'>): string | undefined {
+  return forEach === undefined ? command?.tool : SEVERAL_DEVICES;
+}
+
+/** What is wrong with a task being for several devices; undefined when nothing is. */
+export function checkForEach({
+  target,
+  forEach,
+  board,
+}: Pick<TaskStar, 'target' | 'forEach' | 'board'>): string | undefined {
+  if (forEach === undefined) return undefined;
+  if ('device' in target)
+    return `forEach is for the devices that a selector means, and the target is the device "${target.device}"; give target a selector, or leave forEach out`;
+  if (board === undefined) return undefined;
+  return 'what runs on several devices has a result of each, and writes none of them on the board; a task after it can';
 }
 
 /** What is wrong with what a task asks of devices; undefined when nothing is. */

@@ -171,6 +171,9 @@ function hasLooked({ complete, watchedMs }: FleetView, ms: number): boolean {
   return complete && watchedMs >= Math.min(ms, LIMITS.deviceGraceMs);
 }
 
+/** Of a task on several devices, why none of them is meant now. */
+export const whyNone = (task: TaskStar, fleet: FleetView): string => whyNoDevice(task, fleet, NOTHING_AVOIDED);
+
 const DEVICES_NAMED_MAX = 5;
 
 /**

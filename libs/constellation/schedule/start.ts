@@ -18,7 +18,7 @@ import {
 import { boardReferences, withBoardValues } from '../board/index.js';
 import type { Assignment } from '../edits/index.js';
 import { positionOf, sourceOf } from '../plan/index.js';
-import { isAgentTask, mustJudge, readsModelText, type Run } from '../state/index.js';
+import { findTask, isAgentTask, mustJudge, readsModelText, type Run, type TaskState } from '../state/index.js';
 
 interface Given {
   readonly device: Extract<Assignment, { kind: 'device' }>['device'];
@@ -96,14 +96,29 @@ function inputsOf(run: Run, index: number): RunEventData<'TASK_STARTED'>['inputs
   );
 }
 
-/** The attempt that a task came to its end with; none where it is not known how it ended. */
-function madeBy(
-  { graph, tasks }: Run,
-  position: number,
-): readonly { taskId: TaskId; attempt: number; runId?: RunId }[] {
-  const { status, attempt, error, ranIn } = tasks.at(position);
-  if ((status !== 'COMPLETED' && status !== 'FAILED') || attempt === 0 || error?.outcome === 'unknown') return [];
-  return [{ taskId: graph.taskIds.at(position), attempt, ...(ranIn === null ? {} : { runId: ranIn }) }];
+interface Made {
+  readonly taskId: TaskId;
+  readonly attempt: number;
+  readonly runId?: RunId;
+  /** The task on several devices that was named, of which this is one device. */
+  readonly of?: TaskId;
+}
+
+/** The attempts that a task came to its end with: one, or one on each of its devices; none where it is not known how it ended. */
+function madeBy(run: Run, position: number): readonly Made[] {
+  const named = run.graph.taskIds.at(position);
+  return attemptsFor(run, position).flatMap(({ star: { id: taskId }, status, attempt, error, ranIn }) => {
+    if ((status !== 'COMPLETED' && status !== 'FAILED') || attempt === 0 || error?.outcome === 'unknown') return [];
+    const where = { ...(ranIn === null ? {} : { runId: ranIn }), ...(taskId === named ? {} : { of: named }) };
+    return [{ taskId, attempt, ...where }];
+  });
+}
+
+/** Of a task on several devices those that have begun, in the order of the devices. */
+function attemptsFor(run: Run, position: number): readonly TaskState[] {
+  const task = run.tasks.at(position);
+  if (task.fanOut === null) return [task];
+  return task.fanOut.parts.slice(0, task.fanOut.begun).flatMap(({ taskId }) => findTask(run, taskId) ?? []);
 }
 
 /** The files it takes, named by the attempts that made them, what it leaves, and that it works in the workspace of the run. */
@@ -114,18 +129,33 @@ function filesOf(
 ): Pick<RunEventData<'TASK_STARTED'>, 'files' | 'workspace'> {
   if (files === undefined && !run.namesFiles && run.request?.options.workspace !== true) return {};
   if (files === undefined) return capabilities.includes(HAS_WORKSPACES) ? { workspace: true } : {};
-  const taken = files.in?.flatMap((input) => {
-    const { from, ...rest } = filesTaken(input);
-    return madeBy(run, positionOf(run.graph.taskIndex, from)).map((made) => ({ ...made, ...rest }));
-  });
+  const taken = files.in?.flatMap((input) => filesFrom(run, filesTaken(input)));
   const { out } = files;
   return { files: { ...(taken && { in: taken }), ...(out && { out }) }, workspace: true };
+}
+
+type Taken = NonNullable<NonNullable<RunEventData<'TASK_STARTED'>['files']>['in']>;
+
+/** Of a task on several devices those of each that completed, in a directory with the name of the device. */
+function filesFrom(run: Run, { from, ...rest }: ReturnType<typeof filesTaken>): Taken {
+  return madeBy(run, positionOf(run.graph.taskIndex, from)).flatMap(({ of, ...made }) => {
+    if (of === undefined) return [{ ...made, ...rest }];
+    const part = findTask(run, made.taskId);
+    if (part?.status !== 'COMPLETED' || part.deviceId === null) return [];
+    return [{ ...made, ...rest, to: `${rest.to ?? ''}${part.deviceId}/` }];
+  });
 }
 
 interface Source {
   readonly position: number;
   /** Said for an agent only: what a command takes of its sources stands in its arguments. */
   readonly field?: string | undefined;
+}
+
+/** Where the lines lead to that let it run: of one device of several to the task that was planned. */
+function plannedAt({ graph, tasks }: Run, index: number): number {
+  const { part } = tasks.at(index);
+  return part === null ? index : positionOf(graph.taskIndex, part.of);
 }
 
 function sourcesOf(run: Run, index: number): readonly Source[] {
@@ -136,7 +166,8 @@ function sourcesOf(run: Run, index: number): readonly Source[] {
       position: positionOf(graph.taskIndex, inputTask(input)),
       field: inputField(input),
     }));
-    const sources = named ?? graph.linesInto.at(index).map((line) => ({ position: sourceOf(graph, line) }));
+    const sources =
+      named ?? graph.linesInto.at(plannedAt(run, index)).map((line) => ({ position: sourceOf(graph, line) }));
     return [...new Map(sources.map((source) => [JSON.stringify(source), source])).values()];
   }
   const parsed = StdinFrom.safeParse(star.command?.arguments['stdin']);

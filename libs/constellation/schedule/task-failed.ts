@@ -10,7 +10,7 @@ export function taskFailed(
   now: number,
 ): RunEvent {
   const { star, attempt } = run.tasks.at(index);
-  const lines = judgeLines(run, index, { status: 'FAILED', result: null }, judge);
+  const lines = judgeLines(run, index, { status: 'FAILED', result: error.output ?? null }, judge);
   return {
     type: 'TASK_FAILED',
     data: { taskId: star.id, attempt, error, lines, failedAt: instantOf(now), attemptHash: null },

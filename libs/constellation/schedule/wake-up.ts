@@ -21,8 +21,9 @@ export function wakeAt(run: Run, { starvedOf, until }: Pick<Started, 'starvedOf'
     if (notBefore !== null && Date.parse(notBefore) > now) at(notBefore);
   }
   for (const index of run.timed) {
-    const { deadlineAt, stopping } = run.tasks.at(index);
-    if (stopping === null) at(deadlineAt);
+    const { deadlineAt, stopping, fanOut } = run.tasks.at(index);
+    const isOver = fanOut !== null && deadlineAt !== null && Date.parse(deadlineAt) <= now;
+    if (stopping === null && !isOver) at(deadlineAt);
   }
   for (const due of dueWaits(run)) if (Date.parse(due) > now) at(due);
   for (const { ask } of run.approvals.open.values()) at(ask.expiresAt);

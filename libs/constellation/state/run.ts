@@ -87,8 +87,9 @@ export interface RunBasis {
   readonly lines: PersistentArray<LineState>;
   /** Ids of tasks that were removed, which are never used again, and of lines, marked as such. */
   readonly usedIds: ReadonlySet<string>;
-  /** Positions of PENDING tasks all of whose lines are satisfied. */
+  /** Positions of PENDING tasks all of whose lines are satisfied: of those for one device, and of those for several. */
   readonly ready: ReadonlySet<number>;
+  readonly fanOuts: ReadonlySet<number>;
   /** Positions of PENDING tasks with a line that can no longer be satisfied: skipped before the commit is closed, unless held. */
   readonly doomed: ReadonlySet<number>;
   readonly running: ReadonlySet<number>;
@@ -242,6 +243,7 @@ export function emptyRun(runId: RunId): Run {
     lines: PersistentArray.from<LineState>([]),
     usedIds: new Set(),
     ready: new Set(),
+    fanOuts: new Set(),
     doomed: new Set(),
     running: new Set(),
     timed: new Set(),
@@ -305,5 +307,5 @@ export function lockPolicyOf({ request }: Pick<Run, 'request'>): LockPolicy {
 
 /** True for the reasons that end the run, not the attempt alone. */
 export function endsTheRun(reason: StopReason): boolean {
-  return reason !== 'timeout' && reason !== 'task_deadline' && reason !== 'retry';
+  return reason !== 'timeout' && reason !== 'task_deadline' && reason !== 'retry' && reason !== 'fan_out_stopped';
 }

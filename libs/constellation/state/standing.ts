@@ -16,6 +16,7 @@ import { type Grant, grantKey } from './approval-state.js';
 import { authorOf } from './authors.js';
 import { findTask, hasPlan, type Run } from './run.js';
 import { type Approvers, countsIn, isSole, neededOf } from './tally.js';
+import { plannedOf } from './task.js';
 
 /** A person's word for the content of a plan that counts now. */
 export interface StandingApproval {
@@ -36,7 +37,7 @@ export type StandingWords = Pick<RunEventData<'APPROVAL_DECIDED'>, 'by' | 'appro
  */
 export function contentOfRun(run: Run): PlanContent | undefined {
   if (!hasPlan(run) || run.revision !== FIRST || run.parent !== null) return undefined;
-  return planContent({ tasks: [...run.tasks].map(({ star }) => star), lines: [...run.graph.lines] });
+  return planContent({ tasks: plannedOf(run.tasks), lines: [...run.graph.lines] });
 }
 const FIRST = 1;
 

@@ -3,11 +3,13 @@ import type {
   ApprovalId,
   Budget,
   DeviceId,
+  FanOutPart,
   Instant,
   RunId,
   SessionId,
   StopReason,
   TaskError,
+  TaskId,
   TaskResult,
   TaskStar,
   TaskStatus,
@@ -38,6 +40,21 @@ interface TaskBasis {
   /** Incoming lines that are not judged yet, and that were judged not satisfied. */
   readonly linesOpen: number;
   readonly linesUnsatisfied: number;
+  /** Of a task that runs on several devices, from its begin on; null before, and of every other one. */
+  readonly fanOut: FanOut | null;
+  /** The task of which this is one device, and its wave; null of every other one. */
+  readonly part: { readonly of: TaskId; readonly wave: number } | null;
+}
+
+/** A task on several devices: it is PENDING until all of them have ended, or no other one begins. */
+export interface FanOut {
+  /** All of them, in the order in which they begin. */
+  readonly parts: readonly FanOutPart[];
+  readonly waveSize: number;
+  readonly maxFailures: number;
+  /** The last wave that has begun, and how many devices have by then; 0 before the first. */
+  readonly wave: number;
+  readonly begun: number;
 }
 
 /** The last attempt, as far as there was one: also of a task that is to be tried again, or was given up before its next try. */
@@ -160,7 +177,14 @@ export function pendingTask(star: TaskStar, at: number): TaskIn<'PENDING'> {
     asks: NOTHING_ASKED,
     linesOpen: 0,
     linesUnsatisfied: 0,
+    fanOut: null,
+    part: null,
   };
+}
+
+/** Tasks as somebody has written them: one on several devices is one of them, and those of its devices are none. */
+export function plannedOf(tasks: Iterable<TaskState>): TaskStar[] {
+  return [...tasks].flatMap(({ star, part }) => (part === null ? [star] : []));
 }
 
 export function needOf({ target, command, verify, files }: TaskStar): string {

@@ -372,6 +372,10 @@ export function tell(event: RunEvent): string {
   switch (type) {
     case 'TASKS_WAITING':
       return [type, ...data.began.map((id) => `+${id}`), ...data.over.map((id) => `-${id}`)].join(' ');
+    case 'FAN_OUT_STARTED':
+      return `${type} ${data.taskId} ${data.parts.map(({ deviceId }) => deviceId).join(' ')}`;
+    case 'WAVE_STARTED':
+      return `${type} ${data.taskId} ${data.wave} ${data.parts.map(({ deviceId }) => deviceId).join(' ')}`;
     case 'TASK_STARTED':
       return `${type} ${data.taskId} ${data.attempt} on ${data.deviceId}${data.judge === true ? ' judged' : ''}`;
     case 'TASK_FAILED':

@@ -83,6 +83,10 @@ const taskFields = {
     { requiredKeys: ['out'] },
   ),
   board: fc.array(fc.record({ name: fc.constantFrom('free_gb', 'hosts') }), { minLength: 1, maxLength: 1 }),
+  forEach: fc.record(
+    { wave: fc.constantFrom(3, '10%'), pauseMs: fc.nat(9_000), maxFailures: fc.constantFrom(0, 2, '5%') },
+    { requiredKeys: [] },
+  ),
   review: fc.boolean(),
   replaces: fc.array(id, { minLength: 1, maxLength: 3 }),
 };

@@ -1,5 +1,5 @@
 import type { Json, TaskConstellation, TaskStar, TaskStarLine } from '#proto';
-import { hasPlan, type Run } from '../state/index.js';
+import { hasPlan, plannedOf, type Run } from '../state/index.js';
 import { sameJson } from '../values/index.js';
 
 /** One field of a task or a line that is not what it was; undefined where it is not set. */
@@ -35,7 +35,7 @@ export function diffConstellations(before: TaskConstellation, after: TaskConstel
 /** The constellation of a run as it is defined now; null before there is one. */
 export function constellationOf({ graph, tasks, revision }: Run): TaskConstellation | null {
   if (!hasPlan({ revision })) return null;
-  return { name: graph.name, tasks: [...tasks].map(({ star }) => star), lines: [...graph.lines] };
+  return { name: graph.name, tasks: plannedOf(tasks), lines: [...graph.lines] };
 }
 
 function diffItems<T extends { readonly id: string }>(before: readonly T[], after: readonly T[]): ItemsDiff<T> {

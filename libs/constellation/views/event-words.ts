@@ -35,6 +35,8 @@ export function eventWords<T extends RunEventType>(
   return WORDS[type](data, showing);
 }
 
+const LISTED_MAX = 8;
+
 type Words = { readonly [T in RunEventType]: (data: RunEventData<T>, showing: Showing) => string };
 
 const WORDS: Words = {
@@ -51,6 +53,15 @@ const WORDS: Words = {
     `${editId} try ${number} by ${proposedBy.id}: ${violationsText(violations)}`,
   EDIT_ABANDONED: ({ editId, reason }) => `${editId}: ${reason.code} ${reason.message}`,
   TASKS_WAITING: waitsText,
+  FAN_OUT_STARTED: ({ taskId, parts, waveSize, maxFailures }) => {
+    const size = waveSize < parts.length ? `, ${waveSize} at a time` : ', all at once';
+    return `${taskId} on ${counted(parts.length, 'device')}${size}, ${maxFailures} may fail`;
+  },
+  WAVE_STARTED: ({ taskId, wave, parts }) => {
+    const named = parts.slice(0, LISTED_MAX).map(({ deviceId }) => deviceId);
+    const more = parts.length > LISTED_MAX ? ` and ${parts.length - LISTED_MAX} more` : '';
+    return `${taskId} wave ${wave}: ${named.join(', ')}${more}`;
+  },
   TASK_STARTED: ({ taskId, deviceId, attempt }) =>
     `${taskId} on ${deviceId}${attempt > 1 ? ` (attempt ${attempt})` : ''}`,
   TASK_COMPLETED: ({ taskId, result }) => `${taskId}${exitCodeText(result)}${filesLeftText(result)}`,

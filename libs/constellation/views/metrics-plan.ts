@@ -20,6 +20,8 @@ export interface ConstellationSize {
 export class MeasuredPlan {
   readonly #tasks = new Map<TaskId, { readonly star: TaskStar; readonly pending: boolean }>();
   readonly #lines = new Map<LineId, TaskStarLine>();
+  /** Of tasks on several devices what ran, or runs, in each wave. */
+  readonly #waves = new Map<TaskId, (readonly TaskId[])[]>();
 
   get size(): ConstellationSize {
     return { tasks: this.#tasks.size, lines: this.#lines.size };
@@ -36,6 +38,31 @@ export class MeasuredPlan {
     return { ids, successors };
   }
 
+  /** The same with a task on several devices as often as it has devices at a time. */
+  widened(): Successors {
+    const { ids, successors } = this.structure();
+    const copies = ids.map((id) => Math.max(1, ...this.wavesOf(id).map(({ length }) => length)));
+    const wide = ids.map((): number[] => []);
+    const copiesAt = copies.map((count, position) => [
+      position,
+      ...Array.from({ length: count - 1 }, () => wide.push([]) - 1),
+    ]);
+    for (const [position, targets] of successors.entries()) {
+      const reached = targets.flatMap((target) => copiesAt[target] ?? []);
+      for (const copy of copiesAt[position] ?? []) wide[copy] = reached;
+    }
+    return wide;
+  }
+
+  wavesOf(id: TaskId): readonly (readonly TaskId[])[] {
+    return this.#waves.get(id) ?? [];
+  }
+
+  startWave(id: TaskId, parts: readonly TaskId[]): void {
+    this.#waves.set(id, [...this.wavesOf(id), parts]);
+    this.settle(id, false);
+  }
+
   addTask(star: TaskStar, pending: boolean): void {
     this.#tasks.set(star.id, { star, pending });
   }
@@ -46,7 +73,9 @@ export class MeasuredPlan {
 
   settle(id: TaskId, pending: boolean): void {
     const task = this.#tasks.get(id);
-    if (task !== undefined && task.pending !== pending) this.#tasks.set(id, { ...task, pending });
+    // What has begun on some of its devices is changed by no edit, also when the others are tried again.
+    const isPending = pending && !this.#waves.has(id);
+    if (task !== undefined && task.pending !== isPending) this.#tasks.set(id, { ...task, pending: isPending });
   }
 
   /** Changes what a recorded edit changed, and says what that was. */

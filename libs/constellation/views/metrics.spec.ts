@@ -34,6 +34,8 @@ function measured(...events: readonly RunEvent[]): RunMetrics {
   return metrics;
 }
 
+const PARTS = { parts: [{ deviceId: 'web-1', taskId: 'b-web-1' }] };
+
 describe('metricsOf', () => {
   it('knows nothing of a run without commits', () => {
     expect(metricsOf([])).toBeNull();
@@ -153,6 +155,35 @@ describe('metricsOf', () => {
     });
   });
 
+  it('takes of a task on several devices the longest of each wave, and as many at a time as a wave has', () => {
+    const wave = (number: number, ...ids: string[]): RunEvent => ({
+      type: 'WAVE_STARTED',
+      data: { taskId: 'a', wave: number, parts: ids.map((id) => ({ deviceId: id, taskId: id })), startedAt: at(0) },
+    });
+    const metrics = measured(
+      ...created(['a', 'b'], ['a>b']),
+      wave(1, 'w1', 'w2'),
+      started('w1', 0),
+      started('w2', 0),
+      completed('w1', 10),
+      completed('w2', 30),
+      wave(2, 'w3'),
+      started('w3', 40),
+      completed('w3', 45),
+      completed('a', 45, 0),
+      started('b', 45),
+      completed('b', 50),
+    );
+    expect(metrics).toMatchObject({
+      criticalPathMs: 40,
+      criticalPath: ['a', 'b'],
+      totalWorkMs: 50,
+      maxWidth: 2,
+      peakConcurrency: 2,
+      final: { tasks: 2 },
+    });
+  });
+
   it('takes every fact there is', () => {
     const build = edited(
       20,
@@ -195,6 +226,8 @@ describe('metricsOf', () => {
       failed('a', 60),
       reopened('a', 60),
       { type: 'TASKS_WAITING', data: { began: ['a'], over: [], at: at(60) } },
+      { type: 'FAN_OUT_STARTED', data: { taskId: 'b', ...PARTS, waveSize: 2, maxFailures: 0, startedAt: at(60) } },
+      { type: 'WAVE_STARTED', data: { taskId: 'b', wave: 1, ...PARTS, startedAt: at(60) } },
       started('a', 70, 2),
       completed('a', 80, 2),
       skipped('b', 80),

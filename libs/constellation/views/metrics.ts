@@ -148,6 +148,14 @@ class Measures {
         return;
       case 'RUN_RESUMED':
         return this.#resume(event.data.resumedAt);
+      case 'WAVE_STARTED': {
+        const { taskId, parts } = event.data;
+        return this.#plan.startWave(
+          taskId,
+          parts.map((part) => part.taskId),
+        );
+      }
+      case 'FAN_OUT_STARTED':
       case 'TASK_STOP_REQUESTED':
       case 'RUN_ANNOTATED':
       case 'TASKS_WAITING':
@@ -164,14 +172,14 @@ class Measures {
     const { ids, successors } = this.#plan.structure();
     const path = longestPath(
       successors,
-      ids.map((id) => this.#attempts.workedMsOf(id)),
+      ids.map((id) => this.#workedMsOf(id)),
     );
     const size = this.#plan.size;
     const workMs = this.#attempts.sum('workedMs');
     const rounds = this.#rounds.all;
     return {
       runId,
-      maxWidth: widthOf(successors),
+      maxWidth: widthOf(this.#plan.widened()),
       peakConcurrency: this.#attempts.peak,
       criticalPathMs: path.length,
       criticalPath: path.positions.flatMap((position) => ids[position] ?? []),
@@ -204,9 +212,17 @@ class Measures {
     };
   }
 
+  /** Waves follow each other: a task on several devices takes as long as the longest of each. */
+  #workedMsOf(id: TaskId): number {
+    const worked = (part: TaskId): number => this.#attempts.workedMsOf(part);
+    const waves = this.#plan.wavesOf(id).map((parts) => Math.max(0, ...parts.map(worked)));
+    return waves.reduce((sum, ms) => sum + ms, worked(id));
+  }
+
   #fork({ forkedAt, tasks, lines }: RunEventData<'RUN_FORKED'>): void {
     this.#begun = forkedAt;
-    for (const { star, status } of tasks) this.#plan.addTask(star, status === 'PENDING');
+    for (const { star, status, part, fanOut } of tasks)
+      if (part === undefined) this.#plan.addTask(star, status === 'PENDING' && fanOut === undefined);
     for (const { line } of lines) this.#plan.addLine(line);
     if (tasks.length > 0) this.#initial = this.#plan.size;
   }

@@ -1,8 +1,9 @@
 import { type ConstellationSnapshot, fileText, type Json, type TaskError, type TaskId, type TaskResult } from '#proto';
 import { visibleText } from '#libs/visible';
-import { toolTargetOf, recoveriesOf } from '../edits/index.js';
+import { mayChangeTask, toolTargetOf, recoveriesOf, wavesOf } from '../edits/index.js';
 import { positionOf } from '../plan/index.js';
 import type { Run, TaskState } from '../state/index.js';
+import { fanOutText, fanOutView } from '../waves/index.js';
 import { summaryOf } from './view.js';
 
 /** Characters of a result, and of an error, that a snapshot shows of each task. */
@@ -32,7 +33,12 @@ export function snapshotOf(
     status,
     revision,
     sequence,
-    tasks: [...tasks].map((task) => snapshotOfTask(task, resultChars, recovered.get(task.star.id))),
+    tasks: [...tasks]
+      .filter(({ part }) => part === null)
+      .map((task) => ({
+        ...snapshotOfTask(task, resultChars, recovered.get(task.star.id)),
+        ...progressIn(run, task),
+      })),
     dependencies: [...graph.lines].map((line, index) => ({
       dependency_id: line.id,
       from_task_id: line.from,
@@ -41,7 +47,7 @@ export function snapshotOf(
       ...(line.condition === undefined ? {} : { condition: line.condition }),
       ...(line.description === undefined ? {} : { condition_description: line.description }),
       satisfied: lines.at(index).satisfied,
-      modifiable: tasks.at(positionOf(graph.taskIndex, line.to)).status === 'PENDING',
+      modifiable: mayChangeTask(tasks.at(positionOf(graph.taskIndex, line.to))) === undefined,
     })),
   };
 }
@@ -52,7 +58,7 @@ function snapshotOfTask(
   recoveredBy: TaskId | undefined,
 ): ConstellationSnapshot['tasks'][number] {
   const { star, status, attempt, deviceId, result } = task;
-  const { id, name, description, tips, command, inputs, files, verify, review, deadlineMs, replaces } = star;
+  const { id, name, description, tips, command, inputs, files, verify, review, deadlineMs, replaces, forEach } = star;
   const error = whyNot(task);
   return {
     task_id: id,
@@ -67,6 +73,7 @@ function snapshotOfTask(
     ...(review === undefined ? {} : { review }),
     ...(deadlineMs === undefined ? {} : { deadline_seconds: deadlineMs / 1_000 }),
     ...(replaces === undefined ? {} : { replaces }),
+    ...(forEach === undefined ? {} : { waves: wavesOf(forEach) }),
     ...(recoveredBy === undefined ? {} : { recovered_by: recoveredBy }),
     status,
     attempts: attempt,
@@ -74,7 +81,7 @@ function snapshotOfTask(
     result: result === null ? null : excerptOf(resultText(result.value), chars),
     ...(result === null ? {} : filesLeft(result)),
     error: error === null ? null : excerptOf(error, chars),
-    modifiable: status === 'PENDING',
+    modifiable: mayChangeTask(task) === undefined,
   };
 }
 
@@ -84,6 +91,13 @@ function filesLeft({ files = [], fileList }: TaskResult): { files_left?: string[
   const more = Math.max(left.length, fileList?.files ?? 0) - SNAPSHOT_FILES_MAX;
   const named = left.slice(0, SNAPSHOT_FILES_MAX).map(fileText);
   return { files_left: more > 0 ? [...named, `and ${more} more`] : named };
+}
+
+/** Of a task on several devices: it works while some of them do. */
+function progressIn(run: Run, task: TaskState): { readonly progress?: string; readonly status?: 'RUNNING' } {
+  const view = fanOutView(run, task, 0);
+  if (view === undefined) return {};
+  return { progress: fanOutText(view), ...(task.status === 'PENDING' ? { status: 'RUNNING' as const } : {}) };
 }
 
 function whyNot({ status, error, reason }: TaskState): string | null {

@@ -30,11 +30,11 @@ import {
   type Run,
   type TaskState,
 } from '../state/index.js';
-import { isHeld } from '../decide/index.js';
 import { triggersText } from './event-text.js';
-import { dueWaits, waitText } from '../schedule/index.js';
+import { dueWaits, isHeld, waitText } from '../schedule/index.js';
 import { recoveriesOf } from '../edits/index.js';
 import { listOfIds } from '../plan/index.js';
+import { fanOutView } from '../waves/index.js';
 
 /** A run as people and programs are shown it; pure, so the log, Postgres and the live state show the same. */
 export function viewOf(run: Run, now?: number): RunView {
@@ -51,9 +51,10 @@ export function viewOf(run: Run, now?: number): RunView {
     waitingFor: waitingFor(run, now),
     editing: run.editing === null ? null : editingView(run.editing),
     parent: run.parent === null ? null : { runId: run.parent.runId, sequence: run.parent.sequence },
-    tasks: [...run.tasks].map((task, index) =>
-      taskView(task, task.status === 'PENDING' && held(index), recovered.get(task.star.id) ?? null),
-    ),
+    tasks: [...run.tasks].map((task, index) => ({
+      ...taskView(task, task.status === 'PENDING' && held(index), recovered.get(task.star.id) ?? null),
+      ...severalOf(run, task),
+    })),
     lines: [...run.graph.lines].map((line, index): LineView => {
       const { satisfied, reason: why, undecided } = run.lines.at(index);
       const reason = undecided === true ? `${UNDECIDED}${why ?? 'nobody can say'}` : why;
@@ -139,12 +140,35 @@ export function waitingFor(run: Run, now?: number): WaitingFor | null {
     const wakesAt = earliest(delayed.map(({ notBefore }) => notBefore));
     return { reason: 'backoff', detail: `the next try of ${ids}`, wokenBy: 'timer', wakesAt };
   }
+  const waves = startable.length === 0 ? wavesAhead(run, now) : [];
+  if (waves.length > 0) {
+    const wakesAt = earliest(waves.map(({ at }) => at));
+    return { reason: 'next_wave', detail: listOfIds(waves.map(({ text }) => text)), wokenBy: 'timer', wakesAt };
+  }
   const stranded = startable.flatMap((task) => waitText(run, task) ?? []);
   const detail =
     stranded.length > 0
       ? `a device that takes ${listOfIds(stranded)}`
       : `a connected device with a free slot for ${ids}`;
   return { reason: 'device', detail, wokenBy: 'fleet', wakesAt: earliest([...dueWaits(run), run.deadlineAt]) };
+}
+
+/** Tasks on several devices that pause between two waves: `update, wave 3 of 10`. */
+function wavesAhead(run: Run, now = 0): { readonly text: string; readonly at: string }[] {
+  return [...run.fanOuts].filter(not(isHeld(run))).flatMap((index) => {
+    const task = run.tasks.at(index);
+    const view = fanOutView(run, task, now);
+    if (view === undefined || view.nextWaveAt === null) return [];
+    return [{ text: `${task.star.id}, wave ${view.wave + 1} of ${view.waves}`, at: view.nextWaveAt }];
+  });
+}
+
+/** What there is besides of a task on several devices, and of one of its devices. It works while some of them do. */
+function severalOf(run: Run, task: TaskState): Partial<Pick<TaskView, 'fanOut' | 'part' | 'status'>> {
+  if (task.part !== null) return { part: task.part };
+  const fanOut = fanOutView(run, task, 0);
+  if (fanOut === undefined) return {};
+  return { fanOut, ...(task.status === 'PENDING' ? { status: 'RUNNING' as const } : {}) };
 }
 
 /** ` (1 of 2, by anna)`, where it takes more than one. */

@@ -109,14 +109,16 @@ async function partsOf(order: ExactOrder, sources: InputSources): Promise<StdinP
   const known = new Map<TaskId, Promise<InputSource>>();
   const parts: StdinPart[] = [];
   for (const input of sourcesOf(order.start.command)) {
-    const taskId = inputTask(input);
-    const given = order.start.inputs.find((one) => one.taskId === taskId);
-    if (given === undefined) continue;
-    const reading = known.get(taskId) ?? readSource(order.key, given, sources.attempts);
-    known.set(taskId, reading);
-    const { madeBy, result } = await reading;
-    if (result === null) continue;
-    parts.push(await partOf({ taskId, madeBy, result }, inputField(input), { of: order.key.taskId, ...sources }));
+    const named = inputTask(input);
+    // Of a task on several devices there is one for each of them.
+    const ofNamed = order.start.inputs.filter(({ taskId, of = taskId }) => of === named);
+    for (const [taskId, given] of new Map(ofNamed.map((one) => [one.taskId, one]))) {
+      const reading = known.get(taskId) ?? readSource(order.key, given, sources.attempts);
+      known.set(taskId, reading);
+      const { madeBy, result } = await reading;
+      if (result === null) continue;
+      parts.push(await partOf({ taskId, madeBy, result }, inputField(input), { of: order.key.taskId, ...sources }));
+    }
   }
   return parts;
 }

@@ -45,7 +45,7 @@ export function ufoFrom(runId: RunId, commits: readonly RunCommit[]): unknown {
   if (run === undefined || first === undefined || last === undefined) throw unknownRun(runId);
   const { graph, revision, endedAt, request } = run;
   if (!hasPlan(run)) throw badInput(`Run ${runId} has no constellation yet: its plan is still being made.`);
-  const tasks = [...run.tasks];
+  const tasks = [...run.tasks].filter(({ part }) => part === null);
   const lines = [...graph.lines];
   const started = tasks.flatMap(({ startedAt }) => startedAt ?? []).toSorted();
   return exportUfo({
