@@ -11,7 +11,7 @@ import {
   type ToolConstellation,
   type ToolTask,
 } from '#proto';
-import { type Run, toolConstellationOf, hasPlan } from '#libs/constellation';
+import { type Run, toolConstellationOf, hasPlan, plannedOf } from '#libs/constellation';
 import { retrievedDocumentsPrompt } from '#libs/prompter';
 import { clipped, fenceTokens, jsonLine, type Lines, linesWithin, type Telling, toldText } from './bounded.js';
 import type { CreationView } from './view.js';
@@ -195,7 +195,7 @@ const STEP_CHARS = [4_000, 1_000, 300, 100, 30] as const;
  */
 export function planText(run: Run, telling: Telling): string {
   if (!hasPlan(run)) return '[There was no plan]';
-  const stars = [...run.tasks].map(({ star }) => star);
+  const stars = plannedOf(run.tasks);
   const { name, tasks, dependencies } = toolConstellationOf({
     name: run.graph.name,
     tasks: stars,

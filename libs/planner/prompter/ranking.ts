@@ -28,7 +28,9 @@ export function rankingOf(run: Run, triggers: readonly EditTrigger[]): Ranking {
   const byNeed = [...named.filter(isFailure), ...named.filter((position) => !isFailure(position))];
   const first = fresh(byNeed);
 
-  const all = Array.from({ length: run.tasks.length }, (_, position) => position);
+  // What one device of several has come to stands in the result of the task; those that failed are looked at one by one.
+  const isTold = (position: number): boolean => run.tasks.at(position).part === null || isFailure(position);
+  const all = Array.from({ length: run.tasks.length }, (_, position) => position).filter(isTold);
   const wholePlan = triggers.length === 0 || triggers.some(({ kind }) => kind === 'end-of-plan');
   const isSink = (position: number): boolean => graph.linesFrom.at(position).length === 0;
   const ends = wholePlan ? fresh([...all.filter(isFailure), ...all.filter(isSink)]) : [];

@@ -1,5 +1,5 @@
 import { fileText, type Json, type TaskId, type TaskResult } from '#proto';
-import { type Graph, type Run, type TaskState } from '#libs/constellation';
+import { fanOutText, fanOutView, type Graph, type Run, type TaskState, wavesOf } from '#libs/constellation';
 import { outputOf, type OutputText } from '#libs/prompter';
 import { clipped, jsonLine } from './bounded.js';
 
@@ -86,6 +86,7 @@ export function taskLine(run: Run, position: number, options: LineOptions): stri
     ...(isLong ? { before: successors(run, position, bounds.linesMax) } : {}),
     ...(bounds.descriptionChars > 0 ? definition(task, bounds) : {}),
     command: bounds.commandChars > 0 && (isPending || isLong) ? commandOf(task, bounds.commandChars) : '',
+    devices: devicesOf(run, task),
     waits_for_device_since: isPending ? task.deviceWait?.since : undefined,
     ...endOf(task, bounds),
     ...resultFields(taskResultOf(task), withoutResult ? 0 : bounds.resultChars),
@@ -113,6 +114,12 @@ function scaled(bounds: Bounds, share: number): Bounds {
   };
 }
 
+/** Of a task on several devices, how far it is. */
+function devicesOf(run: Run, task: TaskState): string | undefined {
+  const view = fanOutView(run, task, 0);
+  return view && fanOutText(view);
+}
+
 function whereOf({ star: { target } }: TaskState): Json {
   return 'device' in target ? target.device : (target as Json);
 }
@@ -137,6 +144,7 @@ function definition({ star }: TaskState, { descriptionChars }: Bounds): Readonly
     idempotent: star.idempotent === true,
     tries_in_all: star.retry?.attempts,
     replaces: star.replaces,
+    waves: wavesOf(star.forEach) as Json | undefined,
     deadline_seconds: star.deadlineMs === undefined ? undefined : star.deadlineMs / 1_000,
   };
 }

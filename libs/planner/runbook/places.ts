@@ -10,7 +10,7 @@ export type Path = readonly (string | number)[];
 
 /** Arguments of tools that some shell reads. */
 const COMMAND_LINES = new Set(['command', 'cmd', 'command_line', 'commandline', 'bash_command', 'script']);
-const VALUES = new Set(['timeout_seconds', 'deadline_seconds', 'attempts', 'target', 'for_each']);
+const VALUES = new Set(['timeout_seconds', 'deadline_seconds', 'attempts', 'target', 'for_each', 'waves']);
 
 /** `path`: inside of a task or a dependency. */
 export function placeOf(path: Path): Place {

@@ -1,4 +1,4 @@
-import { listOfIds, type Run, toolConstellationOf } from '#libs/constellation';
+import { listOfIds, plannedOf, type Run, toolConstellationOf } from '#libs/constellation';
 import type { Json, RunbookName, TaskConstellation, ToolConstellation } from '#proto';
 import { mapTexts } from './places.js';
 import { escaped } from './placeholders.js';
@@ -27,7 +27,7 @@ export function runbookOf(run: Run, { name }: { readonly name: RunbookName }): R
   if (run.phase !== 'COMPLETED' && run.phase !== 'FAILED' && run.phase !== 'CANCELLED') {
     return { ok: false, message: 'it has not ended yet; a plan is saved when it is known what became of it' };
   }
-  const stars = [...run.tasks].map(({ star }) => star);
+  const stars = plannedOf(run.tasks);
   const plan: TaskConstellation = { name: run.graph.name, tasks: stars, lines: [...run.graph.lines] };
   const goal = run.request?.goal ?? null;
   const file = {
