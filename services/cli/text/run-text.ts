@@ -24,6 +24,7 @@ import {
   type Terminal,
 } from '../terminal/index.js';
 import { drawDag } from './dag-drawing.js';
+import { fanOutLines, fanOutOf, groupedIn, plannedIn } from './fan-out-text.js';
 import { finalAnswerText } from './plan-text.js';
 import { answerText } from './result-text.js';
 import { wokenText, wordsToGoOn } from './wait-text.js';
@@ -35,6 +36,8 @@ const SAYING_CHARS_MIN = 160;
 const FILES_MAX = 100;
 /** Of a long one the start says what the run is; the rest is in the record of the run. */
 const GOAL_CHARS_MAX = 500;
+/** The devices of a task on several of them take no more than this part of the screen. */
+const OPENED_PART = 4;
 /** Lines of a drawing when nobody knows how high the screen is. */
 const ROWS_MAX = 60;
 
@@ -47,7 +50,12 @@ type Screen = Pick<Terminal, 'isTerminal' | 'color' | 'columns'>;
 export function drawingOf(view: RunView, screen: Screen, rows = ROWS_MAX, now?: number): string[] {
   const paint = paintFor(screen);
   const tasks = now === undefined ? view.tasks : view.tasks.map((task) => ({ ...task, ...clockAt(task, now) }));
-  return [headline(view, paint), ...drawDag(tasks, view.lines, { columns: screen.columns, rows, paint })];
+  const { columns } = screen;
+  const opened = fanOutLines({ tasks }, { columns, rows: Math.max(1, Math.floor(rows / OPENED_PART)), paint });
+  // What would not leave the plan half of the screen is left out from below.
+  const shown = opened.slice(0, Math.max(1, Math.floor(rows / 2)));
+  const drawn = drawDag(plannedIn(tasks), view.lines, { columns, rows: rows - shown.length, paint });
+  return [headline(view, paint), ...drawn, ...shown];
 }
 
 function clockAt({ startedAt, endedAt }: RunView['tasks'][number], now: number): { clock?: string } {
@@ -56,7 +64,8 @@ function clockAt({ startedAt, endedAt }: RunView['tasks'][number], now: number):
 }
 
 export function headline(view: RunView, paint: Paint): string {
-  const { name, status, outcome, tasks, editing } = view;
+  const { name, status, outcome, editing } = view;
+  const tasks = plannedIn(view.tasks);
   const ended = tasks.filter((task) => task.status !== 'PENDING' && task.status !== 'RUNNING').length;
   const end = outcome === null ? '' : ` ${paintStatus(paint, outcome)}`;
   const round = editing === null ? '' : `  round ${editing.editId} open`;
@@ -199,9 +208,9 @@ function roundFacts(round: NonNullable<RunView['editing']>): string[][] {
 
 function tasksTable(view: RunView, screen: Screen): string {
   return renderTable(
-    view.tasks,
+    groupedIn(view.tasks),
     [
-      { title: 'TASK', value: ({ id }) => id },
+      { title: 'TASK', value: ({ id, part }) => (part === undefined ? id : `  ${id}`) },
       { title: 'STATUS', value: ({ status }) => status, status: true },
       { title: 'DEVICE', value: ({ device }) => device ?? '-' },
       { title: 'ATTEMPTS', value: ({ attempts }) => String(attempts) },
@@ -239,11 +248,14 @@ function satisfiedText(satisfied: boolean | null, reason: string | null): string
   return satisfied ? 'yes' : `no${reason === null ? '' : `: ${reason}`}`;
 }
 
-function resultText({ result, error, reason, held, recoveredBy }: RunView['tasks'][number]): string {
+function resultText(task: RunView['tasks'][number]): string {
+  const { result, error, reason, held, recoveredBy } = task;
+  const several = fanOutOf(task);
   const recovered = recoveredBy === null ? '' : `recovered by ${recoveredBy}; `;
   if (held) return 'held by an edit that is open or owed';
   if (error !== null) return clipToWidth(cleanLine(`${recovered}${error.code} ${error.message}`), RESULT_CHARS_MAX);
   if (reason !== null) return clipToWidth(cleanLine(`${recovered}${reason}`), RESULT_CHARS_MAX);
+  if (several !== undefined) return several;
   if (result === null) return '-';
   const { value } = result;
   const came = fileCount(result) === 0 ? '' : `${counted(fileCount(result), 'file')}: `;

@@ -15,7 +15,10 @@ export interface RunRow extends Omit<RunView, 'tasks' | 'lines' | 'used' | 'budg
   streamSequence: number;
 }
 
-export interface TaskRow extends TaskView {
+/** Null where a task has none of it. */
+export interface TaskRow extends Omit<TaskView, 'fanOut' | 'part'> {
+  fanOut?: TaskView['fanOut'] | null;
+  part?: TaskView['part'] | null;
   runId: string;
   position: number;
 }
@@ -95,6 +98,8 @@ export const TaskEntity = new EntitySchema<TaskRow>({
     recoveredBy: { ...id('recovered_by'), nullable: true },
     startedAt: instant('started_at', true),
     endedAt: instant('ended_at', true),
+    fanOut: json('fan_out', true),
+    part: json('part', true),
   },
   indices: [{ name: 'task_at_work', columns: ['startedAt'], where: `status = 'RUNNING'` }],
 });

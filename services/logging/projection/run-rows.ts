@@ -1,4 +1,4 @@
-import type { RunSummary, RunView } from '#proto';
+import type { RunSummary, RunView, TaskView } from '#proto';
 import { attentionOfRun } from '#libs/attention';
 import { strandedOf, viewOf, type Run } from '#libs/constellation';
 import {
@@ -54,7 +54,7 @@ export function changeOf(before: Run | undefined, after: Run, streamSequence: nu
 export function viewOfRows(run: RunRow, tasks: readonly TaskRow[], lines: readonly LineRow[]): RunView {
   const { tasks: _count, number: _number, hash: _hash, streamSequence: _sequence, ...rest } = run;
   const { approvalsOpen: _open, used, budget, ...head } = rest;
-  const view = { ...head, tasks: tasks.map(withoutPlace), lines: lines.map(withoutPlace) };
+  const view = { ...head, tasks: tasks.map(taskOfRow), lines: lines.map(withoutPlace) };
   return {
     ...view,
     ...(used === null || used === undefined ? {} : { used }),
@@ -70,6 +70,11 @@ export function summaryOfRow(run: RunRow): RunSummary {
 
 function openOf(approvals: RunView['approvals']): number {
   return approvals.filter(({ state }) => state === 'open').length;
+}
+
+function taskOfRow(row: TaskRow): TaskView {
+  const { fanOut, part, ...task } = withoutPlace(row);
+  return { ...task, ...(fanOut ? { fanOut } : {}), ...(part ? { part } : {}) };
 }
 
 function withoutPlace<T extends object>(row: T & { runId: string; position: number }) {
