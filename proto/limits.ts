@@ -71,6 +71,8 @@ export const LIMITS = {
   filePatternsMax: 20,
   /** Workspaces of one device that are listed, the oldest ones. */
   workspacesListedMax: 500,
+  /** A workspace that no server has asked for goes after this long; until then a device is told that its run has ended. */
+  workspaceUnusedMs: 7 * 24 * 60 * 60 * 1_000,
   /** What a task takes of its predecessors, all of them together. */
   inputBytesMax: 1024 * 1024 * 1024,
   stdinPartsMax: 4_000,

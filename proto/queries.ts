@@ -18,6 +18,7 @@ import { ProfileChange } from './device-profile.js';
 import { ClientRole } from './aip/frames.js';
 import { CommandOutcome } from './commands.js';
 import { CommandCall, RunStatus, TaskConstellation } from './constellation.js';
+import { DeviceWorkspace } from './files.js';
 import { CommandId, DeviceId, idSchema, Instant, Json, RunId, Sha256, TaskId } from './ids.js';
 import { PolicyVerdict } from './policy.js';
 import { AskedWall } from './walls.js';
@@ -93,6 +94,13 @@ export const QUERIES = {
       { deviceId: DeviceId, commandId: CommandId, outcome: CommandOutcome },
       { state: z.enum(['stored', 'wanted', 'unknown']) },
     ),
+    /** The directories that runs have on a device, as it says now; `more` could not be told. */
+    workspaces: asks(
+      { deviceId: DeviceId },
+      { workspaces: z.array(DeviceWorkspace).max(LIMITS.workspacesListedMax), more: z.int().min(0) },
+    ),
+    /** Takes the one of a run away that was kept. Said again it is no other thing. */
+    'workspace-remove': asks({ deviceId: DeviceId, runId: RunId }, {}),
   },
   registry: {
     devices: asks({}, { devices: z.array(AgentProfile) }),

@@ -59,6 +59,8 @@ export const ROLE_TABLE: Readonly<Record<ActionName, Rule>> = {
   'orchestrator.dlq-retry': OPERATE,
   'device-agent.dlq-retry': OPERATE,
   'device-agent.explain': LOOK,
+  'device-agent.workspaces': LOOK,
+  'device-agent.workspace-remove': OPERATE,
   'device-agent.deliver': SERVICES,
   'registry.devices': LOOK,
   'registry.enroll': OPERATE,

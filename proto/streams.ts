@@ -178,6 +178,8 @@ export const DURABLES = {
   actorRequests: { stream: 'REQUESTS', durable: 'orchestrator-actor-requests', filters: [subjects.anyRequestsOf] },
   deviceAgentAttempts: { stream: 'RUNS', durable: 'device-agent-attempts', filters: [subjects.anyRun] },
   deviceAgentControl: { stream: 'RUNS', durable: 'device-agent-control', filters: [subjects.anyRun] },
+  /** Runs that have ended: their devices are told. Held until each has heard of it, which may take until it is back. */
+  deviceAgentEnds: { stream: 'RUNS', durable: 'device-agent-ends', filters: [subjects.anyRun] },
   /** Rounds that are opened, and runs that have ended. */
   plannerRounds: { stream: 'RUNS', durable: 'planner-rounds', filters: [subjects.anyRun] },
   registryDue: { stream: 'TIMERS', durable: 'registry-due', filters: [subjects.anyDeviceDue] },

@@ -178,6 +178,23 @@ describe('the device agent on a real server', () => {
     expect(device.executed).toHaveLength(2);
   });
 
+  it('tells the devices of a run that has ended, also one that was away then', async () => {
+    served.unsubscribe();
+    const inWorkspace = { ...A, start: { workspace: true as const } };
+    await agent('i1');
+    run.start(inWorkspace);
+    run.end(new Date().toISOString());
+    await record();
+    const { stream, durable } = DURABLES.deviceAgentEnds;
+    const jsm = await jetstreamManager(nc, { checkAPI: false });
+    // It was told, nobody was there, and the message is held.
+    while ((await jsm.consumers.info(stream, durable)).num_redelivered === 0);
+    served = serveDevice(nc);
+    await acknowledged(DURABLES.deviceAgentEnds);
+    const said = device.requests.find(({ kind }) => kind === 'forget');
+    expect(said).toMatchObject({ runId: RUN_ID, deviceId: DEVICE_ID, keep: false });
+  });
+
   it('puts a big output whole into the object store and takes it from there as input', async () => {
     const stdout = 'x'.repeat(200_000);
     device.respond = () => outcomeOf('COMPLETED', execCli(stdout));

@@ -22,6 +22,7 @@ import {
   type RunnerParts,
   type RunnerTimes,
 } from './orders/index.js';
+import { RunEndsConsumer, RunWorkspaces, WorkspacesHandler } from './workspaces/index.js';
 
 export const DEVICE_AGENT_CONFIG = token<DeviceAgentConfig>('DEVICE_AGENT_CONFIG');
 export const TIMES = token<RunnerTimes>('TIMES');
@@ -38,11 +39,12 @@ const NO_MODEL: ChatModel = { ask: () => Promise.resolve([]) };
  *
  *   RUNS ──attempts──► AttemptRunner ──exact command───────────────► CommandRunner ──► gateway of the device
  *     │                     └──agent──► AgentAttemptRunner ──effects──┘        └──► ATTEMPTS
- *     └──control──► stops and decisions ──► LiveAttempts      deliver: results that come late ──► ATTEMPTS
+ *     ├──control──► stops and decisions ──► LiveAttempts      deliver: results that come late ──► ATTEMPTS
+ *     └──ends──► devices of the run forget its workspaces
  */
 @Module({
   // A dead letter does not say for which durable it was bad: what stops an attempt is read first.
-  controllers: [ControlConsumer, AttemptsConsumer, DeliverHandler, ExplainHandler],
+  controllers: [ControlConsumer, AttemptsConsumer, RunEndsConsumer, DeliverHandler, ExplainHandler, WorkspacesHandler],
   providers: [
     part(DEVICE_AGENT_CONFIG, [], () => loadConfig(DeviceAgentConfig)),
     part(AGENT_KIT, [DEVICE_AGENT_CONFIG, LOGGER, Metrics], async (config, logger, metrics) => {
@@ -84,6 +86,7 @@ const NO_MODEL: ChatModel = { ask: () => Promise.resolve([]) };
       });
       return command;
     }),
+    part(RunWorkspaces, [AttemptCommits, NatsDeviceLink], (commits, device) => new RunWorkspaces(commits, device)),
     part(
       MEANS,
       {

@@ -71,6 +71,7 @@ const LISTENERS: Record<string, string[]> = {
 const TAKERS: Record<string, string> = {
   [DURABLES.deviceAgentAttempts.durable]: 'device-agent',
   [DURABLES.deviceAgentControl.durable]: 'device-agent',
+  [DURABLES.deviceAgentEnds.durable]: 'device-agent',
   [DURABLES.plannerRounds.durable]: 'planner',
   [DURABLES.registryDue.durable]: 'registry',
 };

@@ -131,7 +131,7 @@ const SERVICE_USERS: readonly NatsUserSpec[] = [
       subjects.anyDeviceSession,
       subjects.anyOutput,
       ...verbsOf('device-agent'),
-      ...consumesDurables(DURABLES.deviceAgentAttempts, DURABLES.deviceAgentControl),
+      ...consumesDurables(DURABLES.deviceAgentAttempts, DURABLES.deviceAgentControl, DURABLES.deviceAgentEnds),
       ...loads('RUNS', 'ATTEMPTS'),
       opensBucket('MEMBERS'),
       key('MEMBERS', 'device-agent.*'),

@@ -60,6 +60,7 @@ const SCHEMAS = {
   ContentRevoked: QUERIES.registry['content-revoke'].answer,
   Devices: QUERIES.registry.devices.answer,
   Device: z.strictObject({ device: AgentProfile, profile: z.array(z.unknown()) }),
+  Workspaces: QUERIES['device-agent'].workspaces.answer,
   ProfileWord,
   ProfileSet: QUERIES.registry['device-set'].answer,
   Attention: QUERIES.logging.attention.answer,
@@ -230,6 +231,20 @@ export function openApi(): Record<string, unknown> {
           'One device; `profile` has each name once: its value, who says so and when, and what does not count for that',
           { '200': answer('Device'), ...refusals(404) },
           [ID],
+        ),
+      },
+      '/v1/devices/{id}/workspaces': {
+        get: operation(
+          'The directories that runs have on it, as the device says now',
+          { '200': answer('Workspaces'), ...refusals(400, 404, 409) },
+          [ID],
+        ),
+      },
+      '/v1/devices/{id}/workspaces/{run}': {
+        delete: operation(
+          'Take the one of a run that has ended away',
+          { '200': answer('Json'), ...refusals(400, 404, 409) },
+          [ID, { ...ID, name: 'run' }],
         ),
       },
       '/v1/devices/{id}/profile': {

@@ -1,6 +1,6 @@
 import type { NatsConnection } from '@nats-io/transport-node';
 import { proveActor } from '#libs/keys';
-import { query, type QueryAnswer, type QueryRequest } from '#libs/messaging';
+import { query, type QueryAnswer, type QueryName, type QueryRequest, type QueryService } from '#libs/messaging';
 import type { Clock } from '#libs/platform';
 import { subjects } from '#proto';
 import { vouchedFor, type ConsoleCaller } from '../callers/index.js';
@@ -15,7 +15,9 @@ export interface RegistryWordsParts {
   readonly clock: Clock;
 }
 
-/** Asks the registry in the name of who uses the console; signs with the console's key. */
+type AgentName = 'workspaces' | 'workspace-remove';
+
+/** Asks the registry, and what knows the devices, in the name of who uses the console; signs with the console's key. */
 export class RegistryWords {
   readonly #parts: RegistryWordsParts;
 
@@ -29,6 +31,24 @@ export class RegistryWords {
     name: N,
     body: Omit<QueryRequest<'registry', N>, 'actor'>,
   ): Promise<QueryAnswer<'registry', N>> {
+    return this.#ask(caller, 'registry', name, body);
+  }
+
+  /** The same of what a device is asked itself. */
+  askOfDevice<N extends AgentName>(
+    caller: ConsoleCaller,
+    name: N,
+    body: Omit<QueryRequest<'device-agent', N>, 'actor'>,
+  ): Promise<QueryAnswer<'device-agent', N>> {
+    return this.#ask(caller, 'device-agent', name, body);
+  }
+
+  #ask<S extends QueryService, N extends QueryName<S>>(
+    caller: ConsoleCaller,
+    service: S,
+    name: N,
+    body: object,
+  ): Promise<QueryAnswer<S, N>> {
     const { nc, seed, clock } = this.#parts;
     if (seed === undefined) {
       const message = 'This console has no key to sign with, so it asks for nothing in the name of others.';
@@ -36,7 +56,7 @@ export class RegistryWords {
     }
     const command = JSON.parse(JSON.stringify(body)) as object;
     const at = new Date(clock.now()).toISOString();
-    const signed = { subject: subjects.query('registry', name), at, body: command, vouched: vouchedFor(caller) };
-    return query(nc, 'registry', name, { ...command, actor: proveActor(seed, signed) } as QueryRequest<'registry', N>);
+    const signed = { subject: subjects.query(service, name), at, body: command, vouched: vouchedFor(caller) };
+    return query(nc, service, name, { ...command, actor: proveActor(seed, signed) } as QueryRequest<S, N>);
   }
 }

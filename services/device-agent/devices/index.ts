@@ -3,7 +3,7 @@
  * decided here.
  */
 export * from './command.runner.js';
-export { NatsDeviceLink, type GatewayLink } from './link.client.js';
+export { NatsDeviceLink, type GatewayLink, type GatewayReply } from './link.client.js';
 export { sessionFor } from './session.js';
 export * from './states.adapter.js';
 export * from './waiting.runner.js';

@@ -1,4 +1,4 @@
-import type { AttemptCommit, AttemptEvent, AttemptKey, AttemptSubjectKind } from '#proto';
+import type { AttemptCommit, AttemptEvent, AttemptKey, AttemptSubjectKind, RunCommit, RunId } from '#proto';
 import {
   Aggregates,
   type AggregateKind,
@@ -65,12 +65,13 @@ export class AttemptCommits extends Aggregates<AttemptLogKey, AttemptCommit, Att
     return forked.data.tasks.some((task) => task.star.id === taskId && attempt <= task.attempt);
   }
 
+  /** What is stored of a run; nothing when there is no such run. */
+  async historyOf(runId: RunId): Promise<RunCommit[]> {
+    return (await this.#runs.load(runId)).map(({ commit }) => commit);
+  }
+
   /** The order that started the attempt, out of the history of its run. */
   async findOrder(key: AttemptKey): Promise<AttemptOrder | undefined> {
-    const stored = await this.#runs.load(key.runId);
-    return findOrder(
-      stored.map(({ commit }) => commit),
-      key,
-    );
+    return findOrder(await this.historyOf(key.runId), key);
   }
 }

@@ -26,6 +26,9 @@ import type { DeviceState } from '../devices/session.js';
 import type { GatewayLink } from '../devices/link.client.js';
 import type { Artifacts } from '../inputs/inputs.adapter.js';
 import { LiveAttempts } from '../live/live-attempts.js';
+import { RunEndsConsumer } from '../workspaces/run-ends.consumer.js';
+import { RunWorkspaces } from '../workspaces/run-workspaces.adapter.js';
+import { WorkspacesHandler } from '../workspaces/workspaces.handler.js';
 import { Slots } from '#libs/slots';
 import type { ScriptedDevice } from './device.js';
 import { testPolicy } from './policy.js';
@@ -91,6 +94,8 @@ export class TestAgent {
   readonly starts: AttemptsConsumer;
   readonly control: ControlConsumer;
   readonly results: DeliverHandler;
+  readonly ends: RunEndsConsumer;
+  readonly workspaces: WorkspacesHandler;
   readonly slots: Slots;
   /** What was said to people who watch. */
   readonly said: OutputChunk[] = [];
@@ -143,6 +148,9 @@ export class TestAgent {
     this.starts = new AttemptsConsumer(runner, this.live, CLOCK);
     this.control = new ControlConsumer(commits, device, this.live);
     this.results = new DeliverHandler(commits, artifacts, this.live, logger);
+    const workspaces = new RunWorkspaces(commits, device);
+    this.ends = new RunEndsConsumer(workspaces, CLOCK, logger);
+    this.workspaces = new WorkspacesHandler(workspaces, { profile: () => this.profile });
   }
 }
 

@@ -5,6 +5,7 @@ import {
   type RunCommit,
   type RunEvent,
   type RunEventData,
+  type RunOptions,
   type StopReason,
 } from '#proto';
 import { runIdOf, sealCommit } from '#libs/event-log';
@@ -14,6 +15,7 @@ export const RUN_ID = 'run1';
 export const DEVICE_ID = 'web-1';
 export const SESSION_ID = 'session-1';
 export const STARTED_AT = '2026-11-20T10:00:00.000Z';
+export const ENDED_AT = '2026-11-20T10:00:00.050Z';
 export const NOW = Date.parse(STARTED_AT) + 100;
 
 export interface TaskLike {
@@ -36,7 +38,12 @@ export class TestRun {
   #events = 0;
 
   /** `first`: what it begins with instead of a request, as a fork does. */
-  constructor(tasks: readonly TaskLike[], runId = RUN_ID, first?: readonly [RunEvent, ...RunEvent[]]) {
+  constructor(
+    tasks: readonly TaskLike[],
+    runId = RUN_ID,
+    first?: readonly [RunEvent, ...RunEvent[]],
+    options: RunOptions = {},
+  ) {
     this.runId = runId;
     if (first !== undefined) {
       this.append(...first);
@@ -59,7 +66,7 @@ export class TestRun {
           contentHash: '0'.repeat(64),
           goal: null,
           constellation: { name: 'test', tasks: stars, lines: [] },
-          options: {},
+          options,
           metadata: {},
           requestedBy: { kind: 'external', id: 'test' },
           requestedAt: STARTED_AT,
@@ -141,6 +148,21 @@ export class TestRun {
       attemptHash,
     };
     return this.append({ type: 'TASK_CANCELLED', data });
+  }
+
+  /** All of it is over. */
+  end(completedAt = ENDED_AT): RunCommit {
+    const counts = { completed: 1, failed: 0, skipped: 0, cancelled: 0 };
+    return this.append({ type: 'RUN_COMPLETED', data: { outcome: 'succeeded', counts, completedAt } });
+  }
+
+  /** As an operator's RETRY of a task does. */
+  reopen(reopenedAt: string): RunCommit {
+    const by = { kind: 'person' as const, id: 'operator' };
+    return this.append({
+      type: 'RUN_REOPENED',
+      data: { by, reopenedAt, deadlineAt: '2026-11-21T10:00:00.000Z' },
+    });
   }
 
   /** As after the grace of a stop: the task ends and nobody knows what happened on the device. */

@@ -170,15 +170,19 @@ export class CommandHandler {
     }
   }
 
-  /** A run has ended: what of it began before that ends, too. Resolves when it has. */
-  async endRun(runId: RunId, endedAt: Instant): Promise<void> {
-    const isOver = ({ attempt, workspace }: OpenCommand): boolean =>
-      attempt.runId === runId &&
-      workspace !== undefined &&
-      Date.parse(workspace.startedAt ?? endedAt) <= Date.parse(endedAt);
-    const over = [...this.#open.values()].filter(isOver);
+  /**
+   * A run has ended: what of it began before that ends, too. Resolves when it has. False: something of it goes on, because it was opened again
+   * since.
+   */
+  async endRun(runId: RunId, endedAt: Instant): Promise<boolean> {
+    const ofRun = (): OpenCommand[] =>
+      [...this.#open.values()].filter(({ attempt, workspace }) => attempt.runId === runId && workspace !== undefined);
+    const isOver = ({ workspace }: OpenCommand): boolean =>
+      Date.parse(workspace?.startedAt ?? endedAt) <= Date.parse(endedAt);
+    const over = ofRun().filter(isOver);
     for (const { attempt } of over) this.onStop(attempt);
     await Promise.all(over.map(async ({ run }) => run));
+    return ofRun().every(isOver);
   }
 
   /** The server has the result for good. */

@@ -65,8 +65,11 @@ export class RunEnds {
     const ended: NotedEnd = { type: 'ended', runId, endedAt, keep, removed: false, at: now() };
     await file.append(ended);
     this.#acknowledge(runId);
-    await commands.endRun(runId, endedAt);
-    if (!keep) await this.#remove(ended);
+    const isOver = await commands.endRun(runId, endedAt);
+    if (keep) return;
+    if (isOver) await this.#remove(ended);
+    // It is the workspace of what goes on: the next end takes it away.
+    else await file.append({ ...ended, removed: true });
   }
 
   async #remove(ended: NotedEnd): Promise<void> {

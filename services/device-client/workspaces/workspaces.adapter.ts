@@ -33,8 +33,6 @@ const OURS = 0o700;
 /** Who commands run as comes through, and sees no names. */
 const PASSAGE = 0o711;
 const NAME_BYTES = 12;
-/** As long as the journal knows ids. */
-const UNUSED_MS = 7 * 24 * 60 * 60 * 1_000;
 
 export class Workspaces {
   readonly #options: WorkspacesOptions;
@@ -117,7 +115,7 @@ export class Workspaces {
       if (name.startsWith(GONE)) this.#emptyLater(join(this.#dir, name));
     }
     for (const { runId, found } of await this.#all()) {
-      if (isKept(runId) || now() - found.ctimeMs < UNUSED_MS) continue;
+      if (isKept(runId) || now() - found.ctimeMs < LIMITS.workspaceUnusedMs) continue;
       logger.info({ runId }, 'a workspace that was not used for a week is removed');
       await this.remove(runId);
     }

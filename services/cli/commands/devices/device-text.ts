@@ -44,7 +44,7 @@ export function seenText({ status, lastSeenAt }: AgentProfile, now: number): str
 }
 
 /** In the largest unit alone: for one cell. */
-function agoText(ms: number): string {
+export function agoText(ms: number): string {
   const [count, unit] = [
     [Math.floor(ms / 86_400_000), 'd'] as const,
     [Math.floor(ms / 3_600_000), 'h'] as const,

@@ -109,6 +109,40 @@ describe('orrery devices', () => {
     expect(await orrery(['devices', 'release', 'web-1'])).toEqual({ exitCode: 0, out: ['web-1 is released'], err: [] });
   });
 
+  it('workspaces lists those of runs as the device says, and removes one', async () => {
+    const removed: object[] = [];
+    const served = await serveQueries(
+      await bus.as('device-agent'),
+      'device-agent',
+      {
+        ...notAsked('device-agent'),
+        workspaces: async () => ({
+          workspaces: [{ runId: RUN_ID, bytes: 4096, files: 2, usedAt: '2026-11-20T10:00:00.000Z', kept: true }],
+          more: 1,
+        }),
+        'workspace-remove': async ({ deviceId, runId }) => {
+          removed.push({ deviceId, runId });
+          return {};
+        },
+      },
+      { authority: ANYBODY },
+    );
+    const listed = await orrery(['devices', 'workspaces', 'web-1']);
+    const json = await orrery(['devices', 'workspaces', 'web-1', '--json']);
+    const gone = await orrery(['devices', 'workspaces', 'web-1', '--remove', RUN_ID]);
+    const wrong = await orrery(['devices', 'workspaces', 'web-1', '--remove', '../x']);
+    await served.stop();
+    expect(listed).toEqual({
+      exitCode: 0,
+      out: [`${RUN_ID}\t4096\t2\t2 h ago\tyes`],
+      err: ['1 more are on the device.'],
+    });
+    expect(JSON.parse(json.out.join(''))).toMatchObject({ device: 'web-1', workspaces: [{ kept: true }], more: 1 });
+    expect(gone).toEqual({ exitCode: 0, out: [`web-1 removes the workspace of ${RUN_ID}`], err: [] });
+    expect(wrong.err[0]).toMatch(/"..\/x" is no id of a run/u);
+    expect(removed).toEqual([{ deviceId: 'web-1', runId: RUN_ID }]);
+  });
+
   it('hold and release print one JSON document', async () => {
     const json = async (...words: string[]): Promise<unknown> =>
       JSON.parse((await orrery(['devices', ...words, '--json'])).out.join('')) as unknown;

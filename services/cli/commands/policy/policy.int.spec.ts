@@ -32,6 +32,8 @@ beforeAll(async () => {
         return { verdict: VERDICT, policyHash: HASH };
       },
       deliver: () => Promise.reject(new Error('not asked')),
+      workspaces: () => Promise.reject(new Error('not asked')),
+      'workspace-remove': () => Promise.reject(new Error('not asked')),
       'dlq-retry': () => Promise.reject(new Error('not asked')),
     },
     { authority: ANYBODY },
