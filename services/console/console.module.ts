@@ -23,8 +23,16 @@ import {
   SearchController,
 } from './runs/index.js';
 import { LiveGateway, LiveLists, LiveSockets, LiveTopics } from './live/index.js';
+import { Questions, QuestionsController } from './questions/index.js';
 import { OpenApiController } from './openapi/index.js';
-import { OutputController, RecordedOutputs, RunEvents, RunOutput } from './streams/index.js';
+import {
+  ArtifactFiles,
+  ArtifactsController,
+  OutputController,
+  RecordedOutputs,
+  RunEvents,
+  RunOutput,
+} from './streams/index.js';
 import { ConsoleAdmission, ADMISSION_LIMITS, Door, OpenAnswers, RefusalsFilter, RolesGuard } from './http/index.js';
 
 const CONSOLE_CONFIG = token<ConsoleConfig>('CONSOLE_CONFIG');
@@ -48,6 +56,8 @@ const SEED = token<{ readonly seed: string | undefined }>('SEED');
     AttentionController,
     ContentApprovalsController,
     DevicesController,
+    QuestionsController,
+    ArtifactsController,
     OpenApiController,
     LoginController,
     MeController,
@@ -104,6 +114,8 @@ const SEED = token<{ readonly seed: string | undefined }>('SEED');
           refused: (request) => desk.refused(peerOf(request)),
         }),
     ),
+    part(Questions, { nc: NATS, clock: CLOCK, key: SEED }, ({ key, ...parts }) => new Questions({ ...parts, ...key })),
+    part(ArtifactFiles, { nc: NATS, answers: OpenAnswers }, (parts) => new ArtifactFiles(parts)),
     part(LiveSockets, [Door], (door) => new LiveSockets(door)),
     part(LiveLists, { nc: NATS, clock: CLOCK, key: SEED }, ({ key, ...parts }) => new LiveLists({ ...parts, ...key })),
     part(LiveTopics, { nc: NATS, lists: LiveLists }, (parts) => new LiveTopics(parts)),

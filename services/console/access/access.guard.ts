@@ -2,7 +2,7 @@ import type { CanActivate, ExecutionContext } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { Logger } from 'pino';
 import { searchAccess } from '#libs/messaging';
-import { RunId, TaskId, type ActionName } from '#proto';
+import { RunId, Sha256, TaskId, type ActionName } from '#proto';
 import { Needs, type CalledRequest } from '../http/index.js';
 import { peerOf, type AccessDesk, type AccessReading } from './access-desk.adapter.js';
 import { READINGS } from './readings.js';
@@ -50,6 +50,8 @@ function readingOf(
   params: Routed['params'],
   query: Routed['query'],
 ): AccessReading | undefined {
+  const artifact = Sha256.safeParse(params['sha256']).data;
+  if (what !== undefined && artifact !== undefined) return { what, artifact };
   const runId = RunId.safeParse(params['id']).data;
   if (what === undefined || runId === undefined) return undefined;
   const taskId = TaskId.safeParse(query['task']).data;

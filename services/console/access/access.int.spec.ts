@@ -8,7 +8,7 @@ import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { Kvm } from '@nats-io/kv';
 import { figuresCsv, figuresOfRuns } from '#libs/constellation';
 import { tokenHash } from '#libs/keys';
-import { serveQueries, storedPage } from '#libs/messaging';
+import { putArtifact, serveQueries, storedPage } from '#libs/messaging';
 import { ANYBODY, notAsked, ownPort, startTestBus, type TestBus } from '#libs/testing';
 import {
   AccessRecord,
@@ -140,6 +140,8 @@ beforeAll(async () => {
     'registry',
     {
       ...notAsked('registry'),
+      hold: async ({ deviceId }) => ({ changed: deviceId !== null, devices: 1 }),
+      'people-limits': async () => ({ changed: true }),
       access: async () => ({ entries: [ENTRY], after: { access: 7, actors: 3 }, more: true }),
       'token-used': async () => ({ changed: true }),
     },
@@ -352,6 +354,18 @@ describe('a login', () => {
   });
 });
 
+it('an artifact is given whole to who may read outputs, as bytes, when that is recorded', async () => {
+  const content = Buffer.from('<script>alert(1)</script>');
+  const { sha256 } = await putArtifact(await bus.as('device-agent'), content);
+  const reply = await get(`/v1/artifacts/${sha256}`);
+  expect(await reply.text()).toBe(content.toString());
+  const [type, policy] = ['content-type', 'content-security-policy'].map((name) => reply.headers.get(name));
+  expect([type, policy]).toEqual(['application/octet-stream', 'sandbox']);
+  expect((await records()).at(-1)).toMatchObject({ what: 'OUTPUT_READ', artifact: sha256, actor: { id: 'anna' } });
+  const [none, bad] = [await get(`/v1/artifacts/${'0'.repeat(64)}`), await get('/v1/artifacts/x')];
+  expect([none.status, bad.status]).toEqual([404, 400]);
+});
+
 describe('when no record can be stored', () => {
   it('nothing is shown, and the answer says why; what only lists goes on', async () => {
     const jsm = await jetstreamManager(await bus.as('admin'));
@@ -418,6 +432,51 @@ describe('what needs somebody, over HTTP', () => {
 });
 
 // Last: whoever is on the bus comes back to it by and by.
+describe('what a service is asked as it is', () => {
+  const post = async (path: string, body: object = {}, token = DESK_TOKEN, headers = {}) => {
+    const authorization = `Bearer ${token}`;
+    const url = `http://127.0.0.1:${console.port}${path}`;
+    const reply = await fetch(url, {
+      method: 'POST',
+      headers: { authorization, ...headers },
+      body: JSON.stringify(body),
+    });
+    return { status: reply.status, key: reply.headers.get('idempotency-key'), json: (await reply.json()) as object };
+  };
+  const last = () => atRegistry.at(-1);
+
+  it('is asked in the name of the caller, with what the address says and what the body says', async () => {
+    const held = await post('/v1/devices/web-1/hold', { reason: 'a new disk' });
+    expect(held).toEqual({ status: 200, key: null, json: { changed: true, devices: 1 } });
+    const { actor: _, ...body } = (last()?.body ?? {}) as Record<string, unknown>;
+    expect(body).toEqual({ deviceId: 'web-1', reason: 'a new disk' });
+    expect(last()).toMatchObject({ subject: subjects.query('registry', 'hold'), vouched: { subject: 'token:desk' } });
+    expect((await post('/v1/fleet/hold')).json).toEqual({ changed: false, devices: 1 });
+  });
+
+  it('has the Idempotency-Key as its id, when it changes something once', async () => {
+    const limits = { given: { openRuns: 5 } };
+    const said = await post('/v1/people/billing/limits', limits, DESK_TOKEN, { 'idempotency-key': 'mine' });
+    expect([said.status, said.key, last()?.body]).toMatchObject([
+      200,
+      'mine',
+      { id: 'mine', actorId: 'billing', ...limits },
+    ]);
+    expect((await post('/v1/people/billing/limits', limits)).key).toMatch(/^[0-9A-Z]{26}$/u);
+  });
+
+  it('is not asked by who may not, nor with what it does not know', async () => {
+    const before = atRegistry.length;
+    const error = { message: 'registry.hold needs the role operator; anna has viewer.' };
+    expect(await post('/v1/devices/web-1/hold', {}, TOKEN)).toMatchObject({ status: 403, json: { error } });
+    for (const body of [{ deviceId: 'web-2' }, { why: 'x' }, { reason: '' }])
+      expect([(await post('/v1/devices/web-1/hold', body)).status, body]).toEqual([400, body]);
+    expect((await post('/v1/devices/a%20b/hold')).status).toBe(400);
+    expect((await get('/v1/runbooks?name=x')).status).toBe(400);
+    expect(atRegistry.slice(before).filter(({ subject }) => subject.endsWith('.hold'))).toEqual([]);
+  });
+});
+
 describe('while nats-server is away', () => {
   const reason = async (path: string): Promise<unknown> => {
     const response = await get(path);

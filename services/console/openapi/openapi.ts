@@ -1,6 +1,21 @@
 import { z } from 'zod';
 import { RecordedItem } from '#libs/output';
+import {
+  answer,
+  body,
+  ID,
+  IDEMPOTENCY_KEY,
+  LIMIT,
+  operation,
+  refusedWith,
+  RUN_ID,
+  textAnswer,
+  textBeside,
+  texts,
+  VERB_KEY,
+} from './described.js';
 import { OUTPUT_FIELDS } from './output-fields.js';
+import { questionPaths, questionSchemas } from './question-paths.js';
 import { METRICS_FIELDS } from './metrics-fields.js';
 import { SEARCH_FIELDS } from './search-fields.js';
 import { Me } from '../login/index.js';
@@ -70,6 +85,7 @@ const SCHEMAS = {
   Access: QUERIES.registry.access.answer,
   Search: QUERIES.logging.search.answer,
   Figures: QUERIES.logging.metrics.answer,
+  ...questionSchemas(),
 };
 
 /** What is said in the bodies of verbs, by the names they have here; the same name is the same body. */
@@ -94,7 +110,7 @@ export function openApi(): Record<string, unknown> {
         'Send requests, read runs, follow their events and what their tasks write, control them, decide what their agents may do.',
     },
     security: [{ token: [] }, { session: [] }],
-    paths: {
+    paths: withQuestions({
       '/v1/requests': { post: submitOperation() },
       '/v1/runs': {
         get: operation(
@@ -103,31 +119,33 @@ export function openApi(): Record<string, unknown> {
           [...RUN_FIELDS, LIMIT],
         ),
       },
-      '/v1/runs/{id}': { get: operation('One run', { '200': answer('RunView'), ...refusals(404) }, [RUN_ID]) },
+      '/v1/runs/{id}': { get: operation('One run', { '200': answer('RunView'), ...refusedWith(404) }, [RUN_ID]) },
       '/v1/runs/{id}/conversation': {
         get: operation(
           'What was asked, said, answered and planned in a run, in order; of a long one the last of it',
-          { '200': answer('RunConversation'), ...refusals(404) },
+          { '200': answer('RunConversation'), ...refusedWith(404) },
           [RUN_ID],
         ),
       },
       '/v1/runs/{id}/board': {
         get: operation(
           'The board of a run: the values that its tasks, agents, planner and people share',
-          { '200': answer('RunBoard'), ...refusals(404) },
+          { '200': answer('RunBoard'), ...refusedWith(404) },
           [RUN_ID],
         ),
       },
       '/v1/runs/{id}/report.md': {
-        get: operation('The report of a run', { '200': text('text/markdown'), ...refusals(404, 413) }, [RUN_ID]),
+        get: operation('The report of a run', { '200': textAnswer('text/markdown'), ...refusedWith(404, 413) }, [
+          RUN_ID,
+        ]),
       },
       '/v1/runs/{id}/events': {
         get: operation(
           'The events of a run as Server-Sent Events, each a FeedMessage, until the run ends',
           {
-            '200': text('text/event-stream'),
+            '200': textAnswer('text/event-stream'),
             '204': { description: 'the run ended with the event named' },
-            ...refusals(404),
+            ...refusedWith(404),
           },
           [RUN_ID, LAST_EVENT_ID],
         ),
@@ -138,7 +156,7 @@ export function openApi(): Record<string, unknown> {
           {
             '200': texts('text/event-stream', 'text/plain', 'application/x-ndjson', 'application/octet-stream'),
             '204': { description: 'without a format: the run is over' },
-            ...refusals(404),
+            ...refusedWith(404),
           },
           [RUN_ID, ...OUTPUT_FIELDS],
         ),
@@ -153,7 +171,7 @@ export function openApi(): Record<string, unknown> {
       '/v1/metrics': {
         get: operation(
           'Figures over all runs for which all holds that is said: success, changes, parallelism, latency, use',
-          { '200': { ...answer('Figures'), ...textBeside('Figures', 'text/csv') }, ...refusals(413) },
+          { '200': { ...answer('Figures'), ...textBeside('Figures', 'text/csv') }, ...refusedWith(413) },
           METRICS_FIELDS,
         ),
       },
@@ -161,14 +179,14 @@ export function openApi(): Record<string, unknown> {
       '/v1/attention': {
         get: operation(
           'What needs somebody, newest first; what could not be looked at is named',
-          { '200': answer('Attention'), ...refusals(404) },
+          { '200': answer('Attention'), ...refusedWith(404) },
           [...ATTENTION_FIELDS, LIMIT],
         ),
       },
       '/v1/attention/{id}/take': {
         post: operation(
           'Take an entry on, from whoever has it',
-          { '200': answer('AttentionWord'), ...refusals(404, 409) },
+          { '200': answer('AttentionWord'), ...refusedWith(404, 409) },
           [ID, VERB_KEY],
         ),
       },
@@ -176,7 +194,7 @@ export function openApi(): Record<string, unknown> {
         post: {
           ...operation(
             'Settle an entry: what happens anew is another one',
-            { '200': answer('AttentionWord'), ...refusals(404, 409, 413) },
+            { '200': answer('AttentionWord'), ...refusedWith(404, 409, 413) },
             [ID, VERB_KEY],
           ),
           ...body('Settlement', true),
@@ -196,7 +214,9 @@ export function openApi(): Record<string, unknown> {
           LIMIT,
         ]),
         post: {
-          ...operation('Decide it: once', { '200': answer('Controlled'), ...refusals(404, 409, 413, 507) }, [VERB_KEY]),
+          ...operation('Decide it: once', { '200': answer('Controlled'), ...refusedWith(404, 409, 413, 507) }, [
+            VERB_KEY,
+          ]),
           ...body('ApprovalWord', true),
         },
       },
@@ -209,7 +229,7 @@ export function openApi(): Record<string, unknown> {
         post: {
           ...operation(
             'Approve a plan once: runs of exactly this one are not asked about',
-            { '200': answer('ApprovedContent'), ...refusals(409, 413, 507) },
+            { '200': answer('ApprovedContent'), ...refusedWith(409, 413, 507) },
             [VERB_KEY],
           ),
           ...body('ContentWord', true),
@@ -219,7 +239,7 @@ export function openApi(): Record<string, unknown> {
         post: {
           ...operation(
             'Take it back, whoever gave it',
-            { '200': answer('ContentRevoked'), ...refusals(404, 409, 413, 507) },
+            { '200': answer('ContentRevoked'), ...refusedWith(404, 409, 413, 507) },
             [ID, VERB_KEY],
           ),
           ...body('ContentRevocation'),
@@ -229,21 +249,21 @@ export function openApi(): Record<string, unknown> {
       '/v1/devices/{id}': {
         get: operation(
           'One device; `profile` has each name once: its value, who says so and when, and what does not count for that',
-          { '200': answer('Device'), ...refusals(404) },
+          { '200': answer('Device'), ...refusedWith(404) },
           [ID],
         ),
       },
       '/v1/devices/{id}/workspaces': {
         get: operation(
           'The directories that runs have on it, as the device says now',
-          { '200': answer('Workspaces'), ...refusals(400, 404, 409) },
+          { '200': answer('Workspaces'), ...refusedWith(400, 404, 409) },
           [ID],
         ),
       },
       '/v1/devices/{id}/workspaces/{run}': {
         delete: operation(
           'Take the one of a run that has ended away',
-          { '200': answer('Json'), ...refusals(400, 404, 409) },
+          { '200': answer('Json'), ...refusedWith(400, 404, 409) },
           [ID, { ...ID, name: 'run' }],
         ),
       },
@@ -251,15 +271,29 @@ export function openApi(): Record<string, unknown> {
         post: {
           ...operation(
             'Say what a device is; it counts before what the device says itself',
-            { '200': answer('ProfileSet'), ...refusals(400, 404, 409, 413, 507) },
+            { '200': answer('ProfileSet'), ...refusedWith(400, 404, 409, 413, 507) },
             [ID, VERB_KEY],
           ),
           ...body('ProfileWord'),
         },
       },
-    },
+      '/v1/artifacts/{sha256}': {
+        get: operation(
+          'The content of an artifact: a whole output, or a file that a task has left',
+          { '200': textAnswer('application/octet-stream'), ...refusedWith(404) },
+          [{ ...ID, name: 'sha256' }],
+        ),
+      },
+    }),
     components: { schemas: schemas(), securitySchemes: SECURITY },
   };
+}
+
+/** A path may have one method from each. */
+function withQuestions(paths: Readonly<Record<string, object>>): Record<string, object> {
+  const asked = questionPaths();
+  const both = [...new Set([...Object.keys(paths), ...Object.keys(asked)])];
+  return Object.fromEntries(both.map((path) => [path, { ...paths[path], ...asked[path] }]));
 }
 
 const SECURITY = {
@@ -273,12 +307,6 @@ const SECURITY = {
   },
 };
 
-const ID = { name: 'id', in: 'path', required: true, schema: { type: 'string' } };
-const RUN_ID = {
-  ...ID,
-  description: 'its id, or the beginning of it from 4 characters on; where nothing is changed also "latest"',
-};
-const LIMIT = { name: 'limit', in: 'query', schema: { type: 'integer', minimum: 1, maximum: 1_000 } };
 const STATE = { name: 'state', in: 'query', schema: { type: 'string', enum: ['open', 'all'], default: 'open' } };
 const RUN_FIELDS = [
   {
@@ -325,23 +353,11 @@ const ACCESS_FIELDS = [
   })),
 ];
 const LAST_EVENT_ID = { name: 'Last-Event-ID', in: 'header', schema: { type: 'string' } };
-const IDEMPOTENCY_KEY = {
-  name: 'Idempotency-Key',
-  in: 'header',
-  description: 'the request id, when the body has none',
-  schema: { type: 'string' },
-};
-
-const VERB_KEY = {
-  ...IDEMPOTENCY_KEY,
-  description: 'the id of this command: the same id is decided once; every answer names it in this header',
-};
-
 /** What people and programs do to a run that is there, of the table of verbs. */
 function controlPaths(): Record<string, unknown> {
   const read = {
     'board/{name}': {
-      get: operation('One value of the board', { '200': answer('BoardEntry'), ...refusals(404) }, [
+      get: operation('One value of the board', { '200': answer('BoardEntry'), ...refusedWith(404) }, [
         RUN_ID,
         { ...ID, name: 'name' },
       ]),
@@ -358,12 +374,8 @@ function controlPaths(): Record<string, unknown> {
 }
 
 function control(summary: string, parameters: readonly unknown[] = [], requestBody: object = {}) {
-  const responses = { '200': answer('Controlled'), ...refusals(404, 409, 413, 507) };
+  const responses = { '200': answer('Controlled'), ...refusedWith(404, 409, 413, 507) };
   return { post: { ...operation(summary, responses, [RUN_ID, ...parameters, VERB_KEY]), ...requestBody } };
-}
-
-function body(name: string, required = false) {
-  return { requestBody: { required, content: { 'application/json': { schema: reference(name) } } } };
 }
 
 function submitOperation() {
@@ -372,59 +384,12 @@ function submitOperation() {
       'Send a request; the same request id is the same run for ever',
       {
         '202': answer('Accepted'),
-        ...refusals(409, 413, 507),
+        ...refusedWith(409, 413, 507),
       },
       [IDEMPOTENCY_KEY],
     ),
     ...body('RunRequest', true),
   };
-}
-
-function operation(summary: string, responses: Record<string, unknown>, parameters: readonly unknown[]) {
-  return { summary, parameters, responses: { ...responses, ...refusals(400, 401, 403, 429, 503) } };
-}
-
-const REASONS: Readonly<Record<number, string>> = {
-  400: 'not valid; the issues name each field',
-  401: 'no login, or one that is not known',
-  403: 'none of the roles that it needs, or the Host or Origin is not one of ours',
-  404: 'there is no such run or task',
-  409: 'the request id was used with other content, the state of the run does not allow it, or an edit breaks a rule',
-  413: 'larger than allowed',
-  429: 'too much of yours is in work; after the seconds of Retry-After',
-  503: 'not now, or nobody knows yet what came of it; send the same id again',
-  507: 'nothing can be stored now, and the sentence says why; send the same id again when there is room',
-};
-
-function refusals(...statuses: number[]): Record<string, unknown> {
-  return Object.fromEntries(
-    statuses.map((status) => [
-      status,
-      { description: REASONS[status], content: { 'application/json': { schema: reference('Refused') } } },
-    ]),
-  );
-}
-
-function answer(name: string) {
-  return { description: name, content: { 'application/json': { schema: reference(name) } } };
-}
-
-/** The same answer, also as text. */
-function textBeside(name: string, mediaType: string) {
-  return { content: { ...answer(name).content, [mediaType]: { schema: { type: 'string' } } } };
-}
-
-function texts(...mediaTypes: string[]) {
-  const content = mediaTypes.map((mediaType) => [mediaType, { schema: { type: 'string' } }]);
-  return { description: mediaTypes.join(', '), content: Object.fromEntries(content) as unknown };
-}
-
-function text(mediaType: string) {
-  return { description: mediaType, content: { [mediaType]: { schema: { type: 'string' } } } };
-}
-
-function reference(name: string) {
-  return { $ref: `#/components/schemas/${name}` };
 }
 
 /** What is read leniently is described as it may be sent: fields with a default are optional. */

@@ -4,3 +4,4 @@ export * from './recorded-output.gateway.js';
 export * from './run-events.gateway.js';
 export * from './run-output.gateway.js';
 export { storedBoard, storedConversation } from './stored-run.adapter.js';
+export * from './artifacts.controller.js';

@@ -11,10 +11,10 @@ import {
   type RecordedItem,
   type RecordedOutput,
 } from '#libs/output';
-import { ArtifactError, openArtifact } from '#libs/messaging';
 import { visibleText, withoutTerminalSequences } from '#libs/visible';
 import type { RunId } from '#proto';
 import { RefusedError } from '../http/index.js';
+import { sendArtifact } from './artifact-responses.adapter.js';
 import { storedRun } from './stored-run.adapter.js';
 import { drained, SseResponses } from './sse-responses.adapter.js';
 
@@ -61,31 +61,11 @@ export class RecordedOutputs extends SseResponses<RecordedOf> {
     response.end(printed(null));
   }
 
-  /** Checked while it is read: what turns out to be damaged breaks off before its end. */
   async #file({ name, mediaType, artifact }: KeptFile, response: ServerResponse, signal: AbortSignal): Promise<void> {
-    const reader = await openArtifact(this.nc, artifact.sha256).catch((error: unknown) => {
-      throw error instanceof ArtifactError ? new RefusedError({ code: 'NOT_FOUND', message: error.message }) : error;
-    });
-    response.writeHead(200, {
-      'Content-Type': PLAIN_TYPES.has(mediaType) ? mediaType : 'application/octet-stream',
-      'Content-Length': reader.bytes,
-      'Content-Disposition': `attachment; filename*=UTF-8''${encodeURIComponent(name)}`,
-      'Content-Security-Policy': 'sandbox',
-      'X-Content-Type-Options': 'nosniff',
-      'X-Accel-Buffering': 'no',
-    });
-    try {
-      for (let data = await reader.next(); data !== null; data = await reader.next()) {
-        if (signal.aborted) return;
-        if (!response.write(data) && !(await drained(response, signal, this.limits.drainMsMax))) {
-          return void response.destroy();
-        }
-      }
-      response.end();
-    } catch (error) {
-      response.destroy();
-      if (!(error instanceof ArtifactError)) throw error;
-    }
+    const { drainMsMax } = this.limits;
+    const type = PLAIN_TYPES.has(mediaType) ? mediaType : 'application/octet-stream';
+    const sent = { sha256: artifact.sha256, name, mediaType: type };
+    await sendArtifact(this.nc, sent, { response, signal, drainMsMax });
   }
 
   async #sent(text: string, response: ServerResponse, signal: AbortSignal): Promise<boolean> {
