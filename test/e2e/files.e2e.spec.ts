@@ -144,6 +144,82 @@ it('a file that is on its way when the gateway is killed arrives all the same', 
   expect(await ended).toMatchObject({ status: 'COMPLETED', attempts: 1, result: { value: { artifact } } });
 });
 
+/** Pieces of files that the gateway has seen, either way. */
+async function pieces(): Promise<number> {
+  const { health } = await system.endpoints();
+  const metrics = await (await fetch(`${health['aip-gateway']}/metrics`)).text();
+  return [...metrics.matchAll(/^orrery_aip_frames_total\{.*type="file_chunk".*\} (\d+)$/gmu)].reduce(
+    (sum, [, count]) => sum + Number(count),
+    0,
+  );
+}
+
+const shell = (id: string, device: string, command: string, files: Record<string, unknown>) => ({
+  id,
+  name: id,
+  description: id,
+  target: { device },
+  command: { tool: 'EXEC_CLI', arguments: { command } },
+  files,
+});
+
+it('a file goes along a line though device agent, sender and receiver are killed on its way, and its workspaces end with the run', async () => {
+  const bytes = 60_000_000;
+  const tasks = [
+    shell('make', 'web-1', `head -c ${bytes} /dev/urandom > large.bin; sha256sum < large.bin`, { out: ['large.bin'] }),
+    shell('check', 'db-1', 'sha256sum < in/large.bin', { in: [{ from: 'make', to: 'in/' }] }),
+  ];
+  const lines = [{ id: 'l', from: 'make', to: 'check', type: 'success-only' }];
+  const request = await writeRequest(system.home, {
+    requestId: 'files-along-a-line',
+    constellation: { name: 'along', tasks, lines },
+    options: { keepWorkspace: true },
+  });
+  const before = await pieces();
+  const { runId } = await system.json<{ runId: string }>('submit', '-f', request);
+  await until('pieces on their way to the store', async () => ((await pieces()) > before + 20 ? true : undefined));
+  await system.kill9('device-agent');
+  await system.kill9('web-1');
+  const stored = await until('the file in the log', async () => {
+    const {
+      tasks: [make],
+    } = await system.show(runId);
+    return make?.result?.files?.[0];
+  });
+  const up = await pieces();
+  await until('pieces on their way to the device', async () =>
+    (await pieces()) > up + 20 || (await system.show(runId)).endedAt !== null ? true : undefined,
+  );
+  await system.kill9('device-agent');
+  await system.kill9('db-1');
+
+  const ended = await system.untilEnd(runId);
+  expect(ended.tasks).toMatchObject([
+    { status: 'COMPLETED', attempts: 1 },
+    { status: 'COMPLETED', attempts: 1 },
+  ]);
+  const said = ended.tasks.map(({ result }) => (result?.value as { stdout: string } | undefined)?.stdout);
+  expect(said[1]).toBe(said[0]);
+  expect(stored).toMatchObject({ path: 'large.bin', artifact: { bytes, sha256: said[0]?.slice(0, 64) } });
+
+  // Kept, as the request said, until somebody removes it.
+  const listed = async (device: string) =>
+    (await system.json<{ workspaces?: { runId: string; kept: boolean }[] }>('devices', 'workspaces', device))
+      .workspaces;
+  const kept = await until('the end of the run on its device', async () =>
+    (await listed('db-1'))?.find((one) => one.runId === runId && one.kept),
+  );
+  expect(kept).toMatchObject({ files: 1 });
+  const { console: url } = await system.endpoints();
+  const headers = { authorization: `Bearer ${system.token}` };
+  const path = `${url}/v1/devices/db-1/workspaces`;
+  expect(await (await fetch(path, { headers })).json()).toMatchObject({ workspaces: [{ runId, kept: true }] });
+  expect((await fetch(`${path}/${runId}`, { method: 'DELETE', headers })).status).toBe(200);
+  expect(await system.cli('devices', 'workspaces', 'web-1', '--remove', runId)).toMatchObject({ code: 0 });
+  for (const device of ['web-1', 'db-1'])
+    await until(`no workspace on ${device}`, async () => ((await listed(device))?.length === 0 ? true : undefined));
+});
+
 it('an image that a tool server of a device answers with is a file of its task, for the terminal and over HTTP', async () => {
   const { aip, console: url } = await system.endpoints();
   const media = resolve(import.meta.dirname, '../../libs/mcp/testing/media-server.ts');
