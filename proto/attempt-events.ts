@@ -4,6 +4,7 @@ import { Usage } from './budget.js';
 import { commitShape, type EventOf, recordedEvent, recordedEvents } from './commit.js';
 import { CommandCall } from './constellation.js';
 import { CommandId, DeviceId, Instant, JournalId, Json, RunId, SessionId, Sha256, TaskId } from './ids.js';
+import { LIMITS } from './limits.js';
 import { ModelCall, Note } from './model.js';
 import { PolicyVerdict } from './policy.js';
 import { AskedWall } from './walls.js';
@@ -121,6 +122,17 @@ const SCHEMAS = {
     /** By the device's clock: an annotation, never compared with server time. */
     startedAt: Instant.nullable(),
     durationMs: z.number().min(0).nullable(),
+  }),
+  /** Its agent read or wrote the board of the run: what it was told of it, which is told again to whoever runs it again. */
+  BOARD_USED: z.strictObject({
+    step,
+    index: z.int().min(0),
+    does: z.enum(['read', 'write']),
+    /** Without one the whole board was listed. */
+    name: z.string().max(64).optional(),
+    /** False: nothing stood there, or nothing was written; the text says why. */
+    done: z.boolean(),
+    text: z.string().max(LIMITS.boardToldCharsMax),
   }),
   /** Whether the task's post-condition holds. */
   POSTCONDITION_CHECKED: z.strictObject({

@@ -119,6 +119,8 @@ export const LIMITS = {
   /** How deep a value is nested; and of how many bytes it is told in the answer to a write. */
   boardDepthMax: 32,
   boardAnsweredBytesMax: 8 * 1024,
+  /** What an agent is told of the board at a time. */
+  boardToldCharsMax: 68 * 1024,
   /** Labels of a request; of each of them the key, and the value. */
   labelsMax: 20,
   labelCharsMax: 63,

@@ -101,6 +101,7 @@ function evolveState(attempt: Attempt, event: AttemptEvent): Attempt {
     case 'COMMAND_JUDGED':
     case 'ATTEMPT_ASKED':
     case 'COMMAND_ISSUED':
+    case 'BOARD_USED':
     case 'POSTCONDITION_CHECKED':
       return attempt;
     default:

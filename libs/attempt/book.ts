@@ -53,6 +53,8 @@ export interface CommandRecord {
 export interface Book {
   readonly steps: ReadonlyMap<number, StepRecord>;
   readonly commands: ReadonlyMap<CommandId, CommandRecord>;
+  /** What its agents were told of the board of the run, in order. */
+  readonly board: readonly FactOf<'BOARD_USED'>[];
   readonly checked: FactOf<'POSTCONDITION_CHECKED'> | null;
   readonly used: Usage;
   /** What the agents noted, newest last. */
@@ -64,6 +66,7 @@ export interface Book {
 export const EMPTY_BOOK: Book = {
   steps: new Map(),
   commands: new Map(),
+  board: [],
   checked: null,
   used: NO_USAGE,
   notes: [],
@@ -119,6 +122,8 @@ function recordFact(before: Draft, event: AttemptEvent): Draft {
       return withCommand(afterExact(book, event.data.commandId), event.data.commandId, () => ({
         finished: event.data,
       }));
+    case 'BOARD_USED':
+      return { ...book, board: [...book.board, event.data] };
     case 'POSTCONDITION_CHECKED':
       return { ...book, checked: event.data };
     default:

@@ -22,6 +22,7 @@ export * from './ends.js';
 export {
   agentName,
   answerOutcome,
+  boardOutcome,
   callOutcome,
   diverged,
   grantedWall,
@@ -32,7 +33,15 @@ export type { Diverged, NextMove } from './recorded-outcomes.js';
 export { errorOf } from './failures.js';
 export * from './shape-result.js';
 export * from './task-files.js';
-export { askedForApproval, askedQuestion, commandJudged, questionOf, stepFailed, stepPlanned } from './step-events.js';
+export {
+  askedForApproval,
+  askedQuestion,
+  boardUsed,
+  commandJudged,
+  questionOf,
+  stepFailed,
+  stepPlanned,
+} from './step-events.js';
 export type { AskOrigin } from './step-events.js';
 export * from './verdict.js';
 export * from './outcomes.js';

@@ -1,4 +1,4 @@
-import type { CommandCall, CommandOutcome, Note, TaskResult, Usage } from '#proto';
+import type { BoardName, CommandCall, CommandOutcome, Json, Note, TaskResult, Usage } from '#proto';
 
 /** What every agent's reply can be read as, for the record and for people. */
 export interface AgentReply {
@@ -54,4 +54,37 @@ export interface PersonAnswered {
   /** Null: nobody answered in time, or somebody refused to; `note` says why. */
   readonly text: string | null;
   readonly note: string;
+}
+
+/** What an agent wants of the board of its run. */
+export type BoardUse =
+  | {
+      readonly does: 'read';
+      /** The whole board, in short, without one. */
+      readonly name?: BoardName;
+      /** From 1. */
+      readonly fromLine: number;
+      readonly lines: number;
+      /** Only lines that contain this text. */
+      readonly containing?: string;
+    }
+  | {
+      readonly does: 'write';
+      readonly name: BoardName;
+      readonly value: Json;
+      /** What it has seen there; 0: nothing. */
+      readonly revision?: number;
+    };
+
+/** What an agent is told of the board. */
+export interface BoardTold {
+  /** False: nothing stood there, or nothing was written. */
+  readonly done: boolean;
+  readonly text: string;
+}
+
+export interface BoardUsed extends BoardTold {
+  readonly kind: 'used-board';
+  readonly step: number;
+  readonly index: number;
 }

@@ -1,7 +1,15 @@
 import type { z } from 'zod';
 import { type CommandCall, type CommandWall, narrowerWall, UNHELD, sameJson, wallOnly } from '#proto';
 import type { Book, CommandRecord } from './book.js';
-import type { AgentReply, ModelFailed, ModelReplied, PersonAnswered, ToolCalled } from './outcomes.js';
+import type {
+  AgentReply,
+  BoardUse,
+  BoardUsed,
+  ModelFailed,
+  ModelReplied,
+  PersonAnswered,
+  ToolCalled,
+} from './outcomes.js';
 
 /** Rule of a verdict that the service itself gives: the device has no such tool. */
 export const NO_SUCH_TOOL = 'no-such-tool';
@@ -33,8 +41,24 @@ export function modelOutcome(
   return { kind: 'replied', step, reply: parsed.data, used: record.used };
 }
 
+/** What was told of the board at this place; undefined when nobody has looked yet. */
+export function boardOutcome(
+  book: Book,
+  { step, index }: Pick<BoardUsed, 'step' | 'index'>,
+  { does, name }: BoardUse,
+): BoardUsed | Diverged | undefined {
+  const record = book.board.find((one) => one.step === step && one.index === index);
+  if (record === undefined) return undefined;
+  if (record.does !== does || record.name !== (name && boardNameOf(name)))
+    return diverged(`a ${record.does} of the board is recorded in step ${step}, now another one is wanted`);
+  return { kind: 'used-board', step, index, done: record.done, text: record.text };
+}
+
 /** The name of an agent as it is recorded. */
 export const agentName = (agent: string): string => agent.slice(0, 64).toWellFormed() || '?';
+
+/** A name on the board as it is recorded, also one that the board would not take. */
+export const boardNameOf = (name: string): string => name.slice(0, 64).toWellFormed();
 
 /** What has to happen next with a command before anybody can say what became of it. */
 export type NextMove = 'judge' | 'ask' | 'wait' | 'judge-edited' | 'issue' | 'run';

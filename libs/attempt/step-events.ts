@@ -4,13 +4,14 @@ import {
   type CommandCall,
   type CommandId,
   type Json,
+  LIMITS,
   type ModelCall,
   type Prompt,
 } from '#proto';
 import type { FactOf } from './book.js';
 import { codeOf } from './failures.js';
-import type { AgentReply } from './outcomes.js';
-import { statusOf } from './recorded-outcomes.js';
+import type { AgentReply, BoardTold, BoardUse } from './outcomes.js';
+import { boardNameOf, statusOf } from './recorded-outcomes.js';
 import type { JudgedCall } from './verdict.js';
 import { clip, repairedJson } from './shape-result.js';
 
@@ -110,6 +111,19 @@ export function askedForApproval(origin: AskOrigin, judged: FactOf<'COMMAND_JUDG
 
 export function askedQuestion(origin: AskOrigin, approvalId: CommandId, question: string): AttemptEvent {
   return asked({ kind: 'question', approvalId, ...askShape(origin), question: questionOf(question) });
+}
+
+/** What an agent was told of the board as a fact. */
+export function boardUsed(
+  place: { readonly step: number; readonly index: number },
+  { does, name }: BoardUse,
+  { done, text }: BoardTold,
+): AttemptEvent {
+  const told = clip(text, LIMITS.boardToldCharsMax);
+  return {
+    type: 'BOARD_USED',
+    data: { ...place, does, ...(name !== undefined && { name: boardNameOf(name) }), done, text: told },
+  };
 }
 
 /** A question as it is recorded: what it is compared with when the agent asks it again. */

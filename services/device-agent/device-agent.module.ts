@@ -3,14 +3,26 @@ import { Module } from '@nestjs/common';
 import { ATTEMPT_LOG, meteredLog, openAttemptLog, openRunLog } from '#libs/event-log';
 import { ConditionJudge } from '#libs/judging';
 import { meteredModel, StoringModelDesk, type ChatModel } from '#libs/llm';
+import { readSecret } from '#libs/keys';
 import { BusStrategy } from '#libs/messaging';
-import { CLOCK, INSTANCE, knowsActors, loadConfig, LOGGER, Metrics, NATS, part, token } from '#libs/platform';
+import {
+  CLOCK,
+  INSTANCE,
+  knowsActors,
+  loadConfig,
+  LOGGER,
+  Metrics,
+  NATS,
+  part,
+  SERVICE_CONFIG,
+  token,
+} from '#libs/platform';
 import { Slots } from '#libs/slots';
 import { DURABLES, subjects } from '#proto';
 import { AGENT_KIT, AgentAttemptRunner, agentRecords, Announcement, loadAgentKit } from './agents/index.js';
 import { DeviceAgentConfig } from './device-agent.config.js';
 import { CommandRunner, DeviceStates, NatsDeviceLink } from './devices/index.js';
-import { ARTIFACTS, artifactsOn } from './inputs/index.js';
+import { ARTIFACTS, artifactsOn, BOARD_DESK, BoardOfRun } from './inputs/index.js';
 import { AttemptCommits, attemptFigures, LiveAttempts } from './live/index.js';
 import {
   AttemptRunner,
@@ -54,6 +66,11 @@ const NO_MODEL: ChatModel = { ask: () => Promise.resolve([]) };
     knowsActors(),
     part(TIMES, [], () => RUNNER_TIMES),
     part(ARTIFACTS, [NATS], artifactsOn),
+    part(BOARD_DESK, { nc: NATS, clock: CLOCK, service: SERVICE_CONFIG }, async ({ nc, clock, service }) => {
+      const { seedFile } = service.nats;
+      const seed = seedFile === undefined ? undefined : await readSecret(seedFile);
+      return new BoardOfRun({ nc, runs: openRunLog(nc), seed, clock });
+    }),
     part(
       ConditionJudge,
       [ARTIFACTS],
@@ -95,6 +112,7 @@ const NO_MODEL: ChatModel = { ask: () => Promise.resolve([]) };
         nc: NATS,
         states: DeviceStates,
         artifacts: ARTIFACTS,
+        board: BOARD_DESK,
         conditions: ConditionJudge,
         commits: AttemptCommits,
         live: LiveAttempts,

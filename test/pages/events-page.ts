@@ -58,6 +58,7 @@ const ATTEMPT: Record<AttemptEventType, string> = {
   ATTEMPT_ASKED: 'the attempt waits for a person',
   COMMAND_ISSUED: 'the command may run: recorded before it is sent',
   COMMAND_FINISHED: 'what became of a command',
+  BOARD_USED: 'an agent read or wrote the board of its run, and what it was told',
   POSTCONDITION_CHECKED: 'whether what the task had to reach holds',
   ATTEMPT_FINISHED: 'the one end of the attempt',
 };

@@ -207,6 +207,8 @@ function markCell(event: RecordedAttemptEvent): string {
       return 'taken over by another process';
     case 'ATTEMPT_SIGNALLED':
       return event.data.signal === 'stop' ? `told to stop: ${event.data.reason}` : '-';
+    case 'BOARD_USED':
+      return boardText(event.data);
     case 'POSTCONDITION_CHECKED': {
       const { satisfied, reason } = event.data;
       return `post-condition ${satisfied ? 'holds' : 'does not hold'}: ${cell(reason, ROW_CHARS_MAX)}`;
@@ -216,6 +218,11 @@ function markCell(event: RecordedAttemptEvent): string {
     default:
       return '-';
   }
+}
+
+function boardText({ does, name, done }: Extract<RecordedAttemptEvent, { type: 'BOARD_USED' }>['data']): string {
+  const what = does === 'read' ? 'reads' : 'writes';
+  return `${what} ${name === undefined ? 'the board' : `"${name}" of the board`}${done ? '' : ', in vain'}`;
 }
 
 function stepText({ step, said, acts }: StepStory, shares: Shares): string {

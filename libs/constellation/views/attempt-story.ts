@@ -120,6 +120,7 @@ function storyOf(commits: readonly AttemptCommit[]): AttemptStory {
         entries.push({ kind: 'mark', event });
         return;
       case 'ATTEMPT_RESUMED':
+      case 'BOARD_USED':
       case 'POSTCONDITION_CHECKED':
         entries.push({ kind: 'mark', event });
     }

@@ -54,6 +54,8 @@ function worldOf(seeds: readonly number[]): Answer {
       case 'read-output':
       case 'read-input':
         return { kind: 'read', text: `line ${dice(3)}`, totalLines: 3 };
+      case 'use-board':
+        return { kind: 'used-board', step, index, done: dice(2) === 0, text: `revision ${dice(3)}` };
     }
   };
 }

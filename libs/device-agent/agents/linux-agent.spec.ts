@@ -220,7 +220,14 @@ describe('tools that a LinuxAgent serves by itself', () => {
     const device = { ...task.device, tools: [...task.device.tools, impostor] };
     const { prompter } = run({ replies: [finish('ok')] }, { ...task, device });
     const { tools } = prompter.at(1);
-    expect(tools.map(({ name }) => name)).toEqual(['EXEC_CLI', 'SYS_INFO', 'READ_OUTPUT', 'ASK']);
+    expect(tools.map(({ name }) => name)).toEqual([
+      'EXEC_CLI',
+      'SYS_INFO',
+      'READ_OUTPUT',
+      'READ_BOARD',
+      'WRITE_BOARD',
+      'ASK',
+    ]);
     expect(JSON.stringify(tools)).not.toContain('password');
   });
 
@@ -256,6 +263,30 @@ describe('tools that a LinuxAgent serves by itself', () => {
     expect(told({ effects, prompter, ...driven }, 2)?.reads).toEqual([
       { task: 'big', field: 'stderr', text: 'the rest' },
     ]);
+  });
+
+  it('READ_BOARD and WRITE_BOARD use the board of the run, and what it says is remembered', () => {
+    const uses: unknown[] = [];
+    const driven = run({
+      replies: [
+        say({ call: ['READ_BOARD', {}] }),
+        say({ call: ['WRITE_BOARD', { name: 'free_gb', value: { disk: 120 }, revision: 0 }] }),
+        say({ call: ['WRITE_BOARD', { name: 'free_gb' }] }),
+        finish('done'),
+      ],
+      board: (use) => {
+        uses.push(use);
+        return use.does === 'read' ? { done: true, text: 'hosts' } : { done: false, text: 'it is at revision 4 now' };
+      },
+    });
+    expect(uses).toEqual([
+      { does: 'read', fromLine: 1, lines: 200 },
+      { does: 'write', name: 'free_gb', value: { disk: 120 }, revision: 0 },
+    ]);
+    expect(told(driven, 2)?.reads).toEqual([{ board: 'read', text: 'hosts' }]);
+    expect(told(driven, 3)?.reads).toEqual([{ board: 'write', text: 'it is at revision 4 now' }]);
+    expect(JSON.stringify(told(driven, 4)?.problems)).toContain('arguments.value');
+    expect(driven.prompter.at(1).tools.map(({ name }) => name)).toContain('WRITE_BOARD');
   });
 
   it('ASK asks a person, and goes on when nobody answers', () => {

@@ -1,8 +1,24 @@
 import type { z } from 'zod';
 import type { CommandCall, DeviceId, FilePattern, Json, Note, Prompt, TaskId, ToolInfo, WorkspaceFile } from '#proto';
-import type { AgentReply, ModelFailed, ModelReplied, PersonAnswered, ToolCalled } from '#libs/attempt';
+import type {
+  AgentReply,
+  BoardUse,
+  BoardUsed,
+  ModelFailed,
+  ModelReplied,
+  PersonAnswered,
+  ToolCalled,
+} from '#libs/attempt';
 
-export type { AgentReply, ModelFailed, ModelReplied, PersonAnswered, ToolCalled } from '#libs/attempt';
+export type {
+  AgentReply,
+  BoardUse,
+  BoardUsed,
+  ModelFailed,
+  ModelReplied,
+  PersonAnswered,
+  ToolCalled,
+} from '#libs/attempt';
 
 /**
  * What an agent wants done in the world. Agents are generators: they yield an effect and are given its outcome, so they wait
@@ -10,7 +26,7 @@ export type { AgentReply, ModelFailed, ModelReplied, PersonAnswered, ToolCalled 
  * is run again from its beginning and is given the recorded outcomes, so nothing is asked or done twice. An agent therefore
  * must depend on its task and on outcomes only: no clock, no dice, no state from elsewhere.
  */
-export type Effect = AskModel | CallTool | AskPerson | ReadOutput | ReadInput;
+export type Effect = AskModel | CallTool | AskPerson | ReadOutput | ReadInput | UseBoard;
 
 /** Asks the model of `agent` for one reply; begins the next step of the attempt. */
 export interface AskModel {
@@ -63,7 +79,13 @@ export interface ReadInput {
   readonly fromByte?: number;
 }
 
-export type EffectOutcome = ModelReplied | ModelFailed | ToolCalled | PersonAnswered | OutputRead;
+/** Reads or writes the board of the run. Touches no device; what it was told is recorded, for others write there, too. */
+export interface UseBoard {
+  readonly kind: 'use-board';
+  readonly use: BoardUse;
+}
+
+export type EffectOutcome = ModelReplied | ModelFailed | ToolCalled | PersonAnswered | OutputRead | BoardUsed;
 
 export interface OutputRead {
   readonly kind: 'read';

@@ -25,10 +25,11 @@ export interface MemoryItem {
   readonly problems: readonly string[];
 }
 
-/** What was read again: an output of an earlier step, or the result of a task before this one. */
+/** What was read again: an output of an earlier step, the result of a task before this one; or what the board of the run said. */
 export type MemoryRead =
   | { readonly step: number; readonly index: number; readonly text: string }
-  | { readonly task: TaskId; readonly field?: string; readonly text: string };
+  | { readonly task: TaskId; readonly field?: string; readonly text: string }
+  | { readonly board: 'read' | 'write'; readonly text: string };
 
 /** All that an agent has done and seen, oldest first. Immutable: what a prompt was made of stays what it was. */
 export class Memory {

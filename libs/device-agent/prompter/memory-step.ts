@@ -111,6 +111,7 @@ function outputPieces(place: Place, output: OutputText, { countTokens, outputTok
 /** What was read, in our words. */
 export function readName(read: MemoryItem['reads'][number]): string {
   if ('step' in read) return `step ${read.step} command ${read.index}`;
+  if ('board' in read) return read.board === 'read' ? 'board of the run' : 'answer of the board';
   return read.field === undefined ? `result of task ${read.task}` : `a field of the result of task ${read.task}`;
 }
 
@@ -119,7 +120,7 @@ function readPieces(step: number, read: MemoryItem['reads'][number], bounds: Ste
   const output = { head: read.text, tail: '', gapChars: 0 };
   const { head, tail, omitted, tokens } = excerpt(output, bounds.outputTokens, bounds.countTokens);
   const title =
-    'task' in read ? `[Read] ${readName(read)}` : `[Read] output of step ${read.step}, command ${read.index}`;
+    'step' in read ? `[Read] output of step ${read.step}, command ${read.index}` : `[Read] ${readName(read)}`;
   if (omitted === null) return [{ own: title }, { label, data: head, tokens }];
   const less = `[${omitted.chars} characters of what was read are left out here; read fewer lines at once] ... and its end`;
   return [

@@ -11,8 +11,8 @@ import {
 } from '../agent/index.js';
 import { callProblem } from './call-problems.js';
 import { READ_INPUT_TOOL } from '../prompter/index.js';
-import { askPerson, callTool, readInput, readOutput } from './effects.js';
-import { ASK_TOOL, inputReadOf, isOwnTool, questionAsked, readOf } from './own-tools.js';
+import { askPerson, callTool, readInput, readOutput, useBoard } from './effects.js';
+import { ASK_TOOL, boardUseOf, inputReadOf, isOwnTool, questionAsked, readOf } from './own-tools.js';
 import { isFailing, outcomeText } from '../memory/index.js';
 import type { ActingReply, Done, RoundValues } from './values.js';
 
@@ -69,6 +69,12 @@ function* act<G extends object>({ agent }: StrategyCall<G>, call: CommandCall): 
     const { text } = yield* readInput({ taskId: task, ...named, ...window });
     const told = agent.repeats.note(call, text, false);
     return { ...NOTHING, reads: [{ task, ...named, text }], problems: told, succeeded: true };
+  }
+  const use = boardUseOf(call);
+  if (use !== undefined) {
+    const { text, done } = yield* useBoard(use);
+    const told = agent.repeats.note(call, text, !done);
+    return { ...NOTHING, reads: [{ board: use.does, text }], problems: told, succeeded: done };
   }
   if (isOwnTool(call.tool)) {
     const read = readOf(call);

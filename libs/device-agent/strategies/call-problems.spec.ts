@@ -71,7 +71,7 @@ describe('a call that cannot', () => {
 
   it('says which tools there are, and where a command line belongs', () => {
     expect(problem('CLICK')).toBe(
-      'Nothing was run: there is no tool "CLICK". There is EXEC_CLI, SYS_INFO, LOOSE, ODD, READ_OUTPUT, READ_INPUT, ASK.',
+      'Nothing was run: there is no tool "CLICK". There is EXEC_CLI, SYS_INFO, LOOSE, ODD, READ_OUTPUT, READ_INPUT, READ_BOARD, WRITE_BOARD, ASK.',
     );
     expect(problem('rm -rf /tmp/x')).toContain('A command line belongs into arguments.command of EXEC_CLI.');
     expect(callProblem({ tool: 'rm -rf x', arguments: {} }, [loose])).not.toContain('EXEC_CLI');

@@ -2,6 +2,8 @@ import type { z } from 'zod';
 import type { CommandCall, Prompt, Usage } from '#proto';
 import type {
   AgentReply,
+  BoardUse,
+  BoardUsed,
   EffectOutcome,
   OutputRead,
   PersonAnswered,
@@ -62,6 +64,12 @@ export function* readOutput(read: Omit<ReadOutput, 'kind'>): Work<OutputRead> {
 export function* readInput(read: Omit<ReadInput, 'kind'>): Work<OutputRead> {
   const outcome = yield { kind: 'read-input', ...read };
   if (outcome.kind !== 'read') throw misplaced('read-input', outcome);
+  return outcome;
+}
+
+export function* useBoard(use: BoardUse): Work<BoardUsed> {
+  const outcome = yield { kind: 'use-board', use };
+  if (outcome.kind !== 'used-board') throw misplaced('use-board', outcome);
   return outcome;
 }
 

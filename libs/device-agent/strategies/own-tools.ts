@@ -1,6 +1,12 @@
-import type { AgentTask, ReadInput, ReadOutput } from '../effects/index.js';
+import type { AgentTask, BoardUse, ReadInput, ReadOutput } from '../effects/index.js';
 import type { CommandCall, Json, ToolInfo } from '#proto';
-import { READ_INPUT_TOOL, READ_LINES_DEFAULT, READ_OUTPUT_TOOL } from '../prompter/index.js';
+import {
+  READ_BOARD_TOOL,
+  READ_INPUT_TOOL,
+  READ_LINES_DEFAULT,
+  READ_OUTPUT_TOOL,
+  WRITE_BOARD_TOOL,
+} from '../prompter/index.js';
 
 const QUESTION_CHARS_MAX = 4_000;
 
@@ -27,7 +33,13 @@ export const ASK_TOOL: ToolInfo = {
 };
 
 /** Tools that the agent serves by itself. No device hears of them, and a device that offers one of that name is not asked. */
-export const OWN_TOOLS: readonly ToolInfo[] = [READ_OUTPUT_TOOL, READ_INPUT_TOOL, ASK_TOOL];
+export const OWN_TOOLS: readonly ToolInfo[] = [
+  READ_OUTPUT_TOOL,
+  READ_INPUT_TOOL,
+  READ_BOARD_TOOL,
+  WRITE_BOARD_TOOL,
+  ASK_TOOL,
+];
 
 /** What an agent may call on this device. */
 export function agentToolsOf({ device, inputs }: AgentTask): readonly ToolInfo[] {
@@ -61,6 +73,24 @@ export function inputReadOf({ arguments: given }: CommandCall): Omit<ReadInput, 
     lines: Math.max(1, numberOf(given['lines'], READ_LINES_DEFAULT)),
     ...(containing === '' ? {} : { containing }),
     ...(fromByte < 0 ? {} : { fromByte }),
+  };
+}
+
+/** What READ_BOARD or WRITE_BOARD is asked for; undefined for another tool. */
+export function boardUseOf({ tool, arguments: given }: CommandCall): BoardUse | undefined {
+  const name = textOf(given['name']);
+  if (tool === WRITE_BOARD_TOOL.name) {
+    const revision = numberOf(given['revision'], -1);
+    return { does: 'write', name, value: given['value'] ?? null, ...(revision < 0 ? {} : { revision }) };
+  }
+  if (tool !== READ_BOARD_TOOL.name) return undefined;
+  const containing = textOf(given['containing']);
+  return {
+    does: 'read',
+    ...(name === '' ? {} : { name }),
+    fromLine: Math.max(1, numberOf(given['from_line'], 1)),
+    lines: Math.max(1, numberOf(given['lines'], READ_LINES_DEFAULT)),
+    ...(containing === '' ? {} : { containing }),
   };
 }
 

@@ -6,6 +6,8 @@ import type {
   AgentTask,
   AskModel,
   AskPerson,
+  BoardUse,
+  BoardUsed,
   CallTool,
   Effect,
   ModelFailed,
@@ -52,7 +54,7 @@ export function drive(kind: AgentKind, task: AgentTask, answer: Answer): Driven 
       prompts.push(effect.prompt(`boundary-of-the-step-${step}`));
     }
     const outcome = answer(effect, { step, index });
-    if (effect.kind === 'call-tool' || effect.kind === 'ask-person') index += 1;
+    if (effect.kind === 'call-tool' || effect.kind === 'ask-person' || effect.kind === 'use-board') index += 1;
     effects.push(effect);
     outcomes.push(outcome);
     turn = program.next(outcome);
@@ -94,11 +96,12 @@ export interface Script {
   /** In their order, or by command; without any every command succeeds and says nothing. */
   readonly calls?: readonly Ended[] | ((command: CommandCall, at: Place) => Ended);
   readonly answers?: (question: string) => Pick<PersonAnswered, 'text' | 'note'>;
+  readonly board?: (use: BoardUse) => Pick<BoardUsed, 'done' | 'text'>;
   readonly reads?: (read: ReadOutput | ReadInput) => Omit<OutputRead, 'kind'>;
 }
 
 /** An answer to every effect, out of a script. */
-export function scripted({ replies, calls = () => cli(''), answers, reads }: Script): Answer {
+export function scripted({ replies, calls = () => cli(''), answers, board, reads }: Script): Answer {
   let called = 0;
   const answerOf = {
     'ask-model': (ask: AskModel, { step }: Place): ModelReplied | ModelFailed => {
@@ -132,6 +135,8 @@ export function scripted({ replies, calls = () => cli(''), answers, reads }: Scr
       case 'read-output':
       case 'read-input':
         return answerOf.reads(effect);
+      case 'use-board':
+        return { kind: 'used-board', ...at, ...(board?.(effect.use) ?? { done: true, text: '' }) };
     }
   };
 }

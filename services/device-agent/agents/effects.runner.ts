@@ -19,8 +19,10 @@ import {
   type ModelFailed,
   type ModelReplied,
   type EffectOutcome,
+  type BoardUsed,
   type PersonAnswered,
   type ToolCalled,
+  type UseBoard,
 } from '#libs/device-agent';
 import { countPromptTokens, mayCallModel, type ModelDesk, type StructuredReply } from '#libs/llm';
 import type { AttemptSession } from '../live/index.js';
@@ -29,6 +31,8 @@ import {
   Ends,
   agentName,
   answerOutcome,
+  boardOutcome,
+  boardUsed,
   diverged,
   isCallOf,
   modelOutcome,
@@ -39,7 +43,7 @@ import {
   stepFailed,
   stepPlanned,
 } from '#libs/attempt';
-import { readInputLines, readOutputLines } from '../inputs/index.js';
+import { type BoardDesk, readInputLines, readOutputLines } from '../inputs/index.js';
 import { StepCommands, type StepParts } from './step-command.runner.js';
 import { ThoughtChunks } from './thought-chunks.js';
 
@@ -49,6 +53,7 @@ const EFFECTS_MAX = 1_000;
 
 export interface EffectParts extends StepParts {
   readonly desk: ModelDesk;
+  readonly board: BoardDesk;
   /** A random text, new in every call: what nobody who wrote a device's output could have known. */
   readonly random: () => string;
   /** For people who watch; may be lost. */
@@ -96,6 +101,8 @@ export class Effects {
         return readOutputLines(this.#session, effect, this.#parts.artifacts);
       case 'read-input':
         return readInputLines(this.#session.live.order, effect, this.#parts);
+      case 'use-board':
+        return this.#useBoard(effect);
       default:
         return effect satisfies never;
     }
@@ -105,10 +112,11 @@ export class Effects {
   checkEnd(): void {
     const { steps, commands } = this.#session.book;
     const later = [...commands.values()].find(
-      ({ step, index, judged }) =>
-        judged.at(0)?.origin !== 'verify' && (step > this.#step || (step === this.#step && index >= this.#index)),
+      ({ step, index, judged }) => judged.at(0)?.origin !== 'verify' && this.#isLater({ step, index }),
     );
     if (later !== undefined) throw ended(diverged(`${later.commandId} is recorded, now the agent has come to its end`));
+    if (this.#session.book.board.some((one) => this.#isLater(one)))
+      throw ended(diverged('a use of the board is recorded, now the agent has come to its end'));
     const next = this.#asked ? this.#step + 1 : this.#step;
     if (steps.has(next)) throw ended(diverged(`step ${next} is recorded, now the agent has ended`));
   }
@@ -134,6 +142,10 @@ export class Effects {
     return agreed(told);
   }
 
+  #isLater({ step, index }: { readonly step: number; readonly index: number }): boolean {
+    return step > this.#step || (step === this.#step && index >= this.#index);
+  }
+
   /** Throws Ends when a command of the step that is over is recorded and was not wanted again. */
   #nextStep(): void {
     if (this.#asked) {
@@ -146,7 +158,8 @@ export class Effects {
 
   #checkWanted(): void {
     const id = this.#idAt(this.#index);
-    if (!this.#session.book.commands.has(id)) return;
+    const { commands, board } = this.#session.book;
+    if (!commands.has(id) && !board.some((one) => one.step === this.#step && one.index === this.#index)) return;
     throw ended(diverged(`${id} is recorded, now the model is to be asked`));
   }
 
@@ -233,6 +246,23 @@ export class Effects {
     const answer = session.book.commands.get(id);
     const told = answer === undefined ? undefined : answerOutcome(answer);
     if (told === undefined) throw new Error(`${id} was not answered`);
+    return told;
+  }
+
+  /** What stood there is told again as it was; a write is sent again under its id until its outcome is recorded. */
+  async #useBoard({ use }: UseBoard): Promise<BoardUsed> {
+    const session = this.#session;
+    const place = { step: this.#step, index: this.#index++ };
+    const known = boardOutcome(session.book, place, use);
+    if (known?.kind === 'diverged') throw ended(known);
+    if (known !== undefined) return known;
+    const id = this.#idAt(place.index);
+    if (session.book.commands.has(id)) throw ended(diverged(`${id} is recorded, now the board is wanted`));
+    session.check();
+    await session.flush();
+    session.record(boardUsed(place, use, await this.#parts.board.use(session.live.order.key, id, use)));
+    const told = boardOutcome(session.book, place, use);
+    if (told?.kind !== 'used-board') throw new Error(`${id} was not recorded`);
     return told;
   }
 

@@ -10,6 +10,7 @@ export {
   type Artifacts,
   type InputSources,
 } from './inputs.adapter.js';
+export * from './board.client.js';
 export * from './outcome-ending.adapter.js';
 export { readAgentInputs, readInputLines } from './read-input.adapter.js';
 export * from './read-output.adapter.js';

@@ -25,6 +25,7 @@ import { DeliverHandler } from '../orders/deliver.handler.js';
 import type { DeviceState } from '../devices/session.js';
 import type { GatewayLink } from '../devices/link.client.js';
 import type { Artifacts } from '../inputs/inputs.adapter.js';
+import type { BoardDesk } from '../inputs/board.client.js';
 import { LiveAttempts } from '../live/live-attempts.js';
 import { RunEndsConsumer } from '../workspaces/run-ends.consumer.js';
 import { RunWorkspaces } from '../workspaces/run-workspaces.adapter.js';
@@ -83,6 +84,7 @@ export interface AgentOptions {
   readonly policy?: CommandPolicy;
   readonly kinds?: readonly AgentKind[];
   readonly stepsMax?: number;
+  readonly board?: BoardDesk['use'];
   readonly keepPrompts?: boolean;
   /** Gets the fields of each warning. */
   readonly warn?: (fields: unknown) => void;
@@ -133,6 +135,7 @@ export class TestAgent {
       runner: command,
       policy,
       profile: () => this.profile,
+      board: { use: (...asked) => guard('board', () => (options.board ?? NO_BOARD)(...asked)) },
       conditions: new ConditionJudge({ artifact: (sha256) => artifacts.get(sha256) }),
       kinds: new Map(kinds.map((kind) => [kind.name, kind])),
       desk: new StoringModelDesk({ model: guarding, artifacts, keepPrompts, logger }),
@@ -153,6 +156,8 @@ export class TestAgent {
     this.workspaces = new WorkspacesHandler(workspaces, { profile: () => this.profile });
   }
 }
+
+const NO_BOARD: BoardDesk['use'] = async () => ({ done: true, text: 'Nothing stands on the board.' });
 
 export const CLOCK = { now: () => NOW };
 

@@ -1,5 +1,6 @@
 import { LinuxAgentReply, type Json } from '#proto';
 import {
+  boardUseOf,
   inputReadOf,
   type AgentEnd,
   type AgentKind,
@@ -50,7 +51,9 @@ function* program(agent: string, task: AgentTask): AgentProgram {
     if (action.status === 'FINISH') return { kind: 'finished', result, notes };
     if (action.status === 'FAIL') return failed('AGENT_FAILED', result, result);
     const { question } = action.arguments;
+    const use = boardUseOf({ tool: action.function, arguments: action.arguments });
     if (action.function === 'ASK' && typeof question === 'string') history.push(yield { kind: 'ask-person', question });
+    else if (use !== undefined) history.push(yield { kind: 'use-board', use });
     else if (action.function === 'READ') {
       history.push(yield { kind: 'read-output', step: 1, index: 0, stream: 'stdout', fromLine: 1, lines: 3 });
     } else if (action.function === 'READ_INPUT') {

@@ -72,6 +72,11 @@ function eventLines(event: RecordedAttemptEvent, clock: string, screen: Screen):
       return said(`sent to ${event.data.deviceId}${event.data.approvalId === undefined ? '' : ', approved'}`);
     case 'COMMAND_FINISHED':
       return said(finishedText(event.data, screen), ...outputLines(event.data.result));
+    case 'BOARD_USED': {
+      const { does, name = '', done, text } = event.data;
+      const word = `${does === 'read' ? 'reads' : 'writes'} the board ${name}`.trimEnd();
+      return said(done ? word : paint('red', word), clipToWidth(cleanLine(text), TEXT_CHARS_MAX));
+    }
     case 'POSTCONDITION_CHECKED': {
       const { satisfied, undecided, reason } = event.data;
       const not =
