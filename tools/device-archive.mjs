@@ -123,8 +123,8 @@ fs.mkdirSync(store, { recursive: true });
 const script = fs.readFileSync(join(root, 'deploy/device/install.sh'), 'utf8');
 const { version } = JSON.parse(fs.readFileSync(join(root, 'package.json'), 'utf8'));
 const node = process.versions.node;
-const parts = PARTS.map((name) => [name, fs.readFileSync(join(root, name))]);
-const contents = [...parts.map(([name, bytes]) => `${name} ${sha(bytes)}`), STARTER, script, node].join('\n');
+const parts = PARTS.map((name) => ({ name, bytes: fs.readFileSync(join(root, name)) }));
+const contents = [...parts.map(({ name, bytes }) => `${name} ${sha(bytes)}`), STARTER, script, node].join('\n');
 /** What a device says that it runs, and what it is compared with. */
 const release = `${version}-${sha(contents).slice(0, 12)}`;
 
@@ -139,7 +139,7 @@ for (const platform of wanted) {
   const files = [
     ['package.json', Buffer.from(`${JSON.stringify(facts, null, 2)}\n`), 0o644],
     ['bin/orrery-device', Buffer.from(STARTER), 0o755],
-    ...parts.map(([name, bytes]) => [name, bytes, 0o644]),
+    ...parts.map(({ name, bytes }) => [name, bytes, 0o644]),
   ];
   const client = Buffer.concat([...files.map((file) => entry(...file)), Buffer.alloc(1024)]);
   const archive = Buffer.concat([nodeMember(platform, node), member(client, constants.Z_DEFAULT_COMPRESSION)]);

@@ -25,7 +25,8 @@ export function nameSources(dist, SourceMap) {
     if (!originalSource) return place;
     return `${url.fileURLToPath(new URL(originalSource, file))}:${originalLine + 1}:${originalColumn + 1}`;
   };
-  const written = Error.prepareStackTrace ?? ((error, sites) => [error, ...sites].join('\n    at '));
+  const written =
+    Error.prepareStackTrace?.bind(Error) ?? ((error, sites) => [error, ...sites].map(String).join('\n    at '));
   // The client of the bus takes a stack whenever it closes, and nobody reads it: to name its sources took a tenth of a service's whole life.
   const isRead = (error) => error?.message !== 'close trace';
   Error.prepareStackTrace = (error, sites) => {
@@ -66,10 +67,10 @@ export function startProgram({ fs, vm, require, url, main, dist, program: { name
     }
   };
   const found = kept ? read() : undefined;
-  const { emitWarning } = process;
+  const emitWarning = process.emitWarning.bind(process);
   // Node tells whoever types a command about the loader below, when the program imports something later.
   process.emitWarning = (warning, ...rest) =>
-    String(warning).startsWith('vm.USE_MAIN_CONTEXT_DEFAULT_LOADER') || emitWarning.call(process, warning, ...rest);
+    String(warning).startsWith('vm.USE_MAIN_CONTEXT_DEFAULT_LOADER') || emitWarning(warning, ...rest);
   const script = new vm.Script(fs.readFileSync(new URL(file), 'latin1'), {
     filename: file,
     cachedData: found?.code,

@@ -18,7 +18,7 @@ export default class SharedEnvironment {
     cwd: process.cwd(),
     env: { ...process.env },
     console: globalThis.console,
-    exit: process.exit,
+    exit: Reflect.get(process, 'exit'),
     signals: new Map(SIGNALS.map((name) => [name, process.rawListeners(name)])),
   };
 

@@ -15,7 +15,7 @@ export function tookText(ms: number): string {
 }
 
 /** `12 s ago`, as far as a glance needs it. */
-export function agoText(ms: number): string {
+export function agoWords(ms: number): string {
   if (ms < 5 * SECOND) return 'just now';
   if (ms < MINUTE) return `${Math.floor(ms / SECOND)} s ago`;
   if (ms < HOUR) return `${Math.floor(ms / MINUTE)} min ago`;

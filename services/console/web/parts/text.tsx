@@ -1,6 +1,6 @@
 import type { ReactElement } from 'react';
 import { visibleText } from '#libs/visible';
-import { agoText, tookText } from '../model/index.js';
+import { agoWords, tookText } from '../model/index.js';
 import { useNow } from '../wire/index.js';
 import { words } from '../words/index.js';
 
@@ -35,7 +35,7 @@ export function Ago({ at }: { readonly at: string }): ReactElement {
   const now = useNow();
   return (
     <time dateTime={at} title={dateTimeText(at)}>
-      {agoText(now - Date.parse(at))}
+      {agoWords(now - Date.parse(at))}
     </time>
   );
 }

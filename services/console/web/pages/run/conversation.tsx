@@ -29,8 +29,7 @@ export function Conversation({ run, commits, plans, isNow, owner, onMoment }: Co
   const end = useRef<HTMLLIElement>(null);
   const count = items.length;
   useEffect(() => {
-    // What it gives back is a promise in newer browsers, and no way to end this.
-    void end.current?.scrollIntoView({ block: 'nearest' });
+    end.current?.scrollIntoView({ block: 'nearest' });
   }, [count]);
   const may = useMay();
   return (
