@@ -5,7 +5,10 @@ export const isSpec = (path: string): boolean => /\.spec\.tsx?$/u.test(path);
 /** What only tests load: hand-written runs, scripted peers, suites for several implementations. */
 export const isTestSupport = (path: string): boolean =>
   /(?:^|\/)testing\/|\.testing\.ts$|\.contract\.ts$/u.test(path) || path.startsWith('test/');
-export const isProduction = (path: string): boolean => isTypeScript(path) && !isSpec(path) && !isTestSupport(path);
+/** Types of something that is no TypeScript: nothing of them is ever loaded. */
+const isDeclaration = (path: string): boolean => path.endsWith('.d.ts');
+export const isProduction = (path: string): boolean =>
+  isTypeScript(path) && !isSpec(path) && !isTestSupport(path) && !isDeclaration(path);
 
 /** The parts that the house is built of. */
 export const isHouse = (path: string): boolean => isProduction(path) && /^(?:proto|libs|services)\//u.test(path);

@@ -1,5 +1,6 @@
 import { QUERIES, Refusal, VerbAnswer, parseWith } from '#proto';
 import { z } from 'zod';
+import { apiClient } from '../api/index.js';
 
 /** The console refused, or could not be asked. */
 export class ApiError extends Error {
@@ -31,15 +32,24 @@ export async function getText(path: string, signal?: AbortSignal): Promise<strin
   return (await ask(path, { signal: signal ?? null })).text();
 }
 
+/** The console's own interface, each operation with the types of its description. Throws ApiError. */
+export const askApi = apiClient(async (method, address, { body, key = newKey() }) =>
+  method === 'GET' ? getJson(address) : changed(method, address, { body, key }),
+);
+
 /** Says something; `key` is its id, so that sending it again does nothing twice. Throws ApiError. */
 export async function postJson(path: string, body: object | undefined, key: string): Promise<unknown> {
+  return changed('POST', path, { body, key });
+}
+
+async function changed(method: string, path: string, { body, key }: { body?: unknown; key: string }): Promise<unknown> {
   const headers = {
     'Idempotency-Key': key,
     ...(csrf === undefined ? {} : { 'X-Orrery-CSRF': csrf }),
     ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
   };
   const said = body === undefined ? {} : { body: JSON.stringify(body) };
-  return (await ask(path, { method: 'POST', headers, ...said })).json();
+  return (await ask(path, { method, headers, ...said })).json();
 }
 
 /** The id of one intent. */

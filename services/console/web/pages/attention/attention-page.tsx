@@ -2,7 +2,7 @@ import { useState, type ReactElement } from 'react';
 import { QUERIES } from '#proto';
 import type { ApprovalView, AttentionEntry } from '#proto';
 import { Ago, Confirm, Empty, Foreign, Icon, PageLink, Loading, Problem, type ToConfirm } from '../../parts/index.js';
-import { newKey, postJson, useAsked, useMay, useRows } from '../../wire/index.js';
+import { askApi, useAsked, useMay, useRows } from '../../wire/index.js';
 import { words } from '../../words/index.js';
 import { ApprovalCard } from './approval-card.js';
 
@@ -60,14 +60,14 @@ function Entry({ entry }: { readonly entry: AttentionEntry }): ReactElement {
     title: words.attention.takeTitle,
     about: words.attention.takeAbout,
     action: words.attention.take,
-    act: async () => void (await postJson(`/v1/attention/${id}/take`, undefined, newKey())),
+    act: async () => void (await askApi('POST /v1/attention/{id}/take', { path: { id } })),
   });
   const settle = (): ToConfirm => ({
     title: words.attention.settleTitle,
     about: words.attention.settleAbout,
     action: words.attention.settle,
     text: { label: words.action.reason, required: true },
-    act: async (reason) => void (await postJson(`/v1/attention/${id}/settle`, { reason }, newKey())),
+    act: async (reason) => void (await askApi('POST /v1/attention/{id}/settle', { path: { id }, body: { reason } })),
   });
   return (
     <li className={`card kind-${kind}`}>

@@ -15,7 +15,7 @@ import {
   usePlace,
   type ToConfirm,
 } from '../../parts/index.js';
-import { newKey, postJson, useMay, useRows } from '../../wire/index.js';
+import { askApi, useMay, useRows } from '../../wire/index.js';
 import { words } from '../../words/index.js';
 import { deviceState } from './device-state.js';
 
@@ -79,19 +79,20 @@ function DeviceCard({ device, work }: DeviceCardProps): ReactElement {
   const [asked, setAsked] = useState<ToConfirm>();
   const state = deviceState(device);
   const { deviceId, os, arch, agent, tags, capabilities, tools, resources, metrics, client, lastSeenAt, held } = device;
-  const at = `/v1/devices/${encodeURIComponent(deviceId)}`;
+  const path = { id: deviceId };
   const hold: ToConfirm = {
     title: words.fleet.holdTitle(deviceId),
     about: words.fleet.holdAbout,
     action: words.fleet.hold,
     text: { label: words.action.reason },
-    act: async (reason) => void (await postJson(`${at}/hold`, reason === '' ? {} : { reason }, newKey())),
+    act: async (reason) =>
+      void (await askApi('POST /v1/devices/{id}/hold', { path, body: reason === '' ? {} : { reason } })),
   };
   const release: ToConfirm = {
     title: words.fleet.releaseTitle(deviceId),
     about: words.fleet.releaseAbout,
     action: words.fleet.release,
-    act: async () => void (await postJson(`${at}/release`, {}, newKey())),
+    act: async () => void (await askApi('POST /v1/devices/{id}/release', { path })),
   };
   return (
     <li className={`card device-card device-${state}`}>
