@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { ownPort } from '#libs/testing';
+import { mountSmallDisk, ownPort } from '#libs/testing';
 import {
   commandIdOf,
   workspaceCommandIdOf,
@@ -156,7 +156,7 @@ async function moving(type: string, sending: () => Promise<Sent>): Promise<Sent>
   return sent;
 }
 
-const LARGE = 32_000_000;
+const LARGE = 16_000_000;
 
 describe('a command of a run that has a workspace', () => {
   it('begins in it, and is told where it is', async () => {
@@ -263,6 +263,29 @@ describe('files of a task', () => {
     expect(await outcome).toMatchObject({ state: 'COMPLETED', result: { fetched: 1 } });
     expect(shaOf(await readFile(inWorkspace(db, 'large')))).toBe(sha256);
     expect(await readdir(inWorkspace(db, '../.parts'))).toEqual([]);
+  });
+
+  it('end their task where the disk is full, and the device goes on', async () => {
+    const home = await makeHome();
+    const directory = join(home.dataDir, 'workspaces');
+    await mkdir(directory, { recursive: true, mode: 0o711 });
+    const disk = mountSmallDisk(directory, { mib: 64 });
+    try {
+      if (disk === undefined) return;
+      await writeFile(home.tokenFile, 'token-small-1\n', { mode: 0o600 });
+      const small = { id: 'small-1', home, process: startDevice(home, gate.url) };
+      await fill(web, 'for-small', 3_000_000);
+      const files = filesOf(await (await outOf(web, ['for-small'])).outcome);
+      expect(await (await into(small, jsonOf(files))).outcome).toMatchObject({
+        state: 'FAILED',
+        error: { code: 'DISK_FULL', message: expect.stringMatching(/bytes free, and \d+ are needed/u) },
+      });
+      expect(await sh(small, 'ls')).toMatchObject({ state: 'COMPLETED', result: { stdout: '' } });
+      await small.process.kill('SIGKILL');
+    } finally {
+      disk?.unmount();
+      await home.remove();
+    }
   });
 
   it('are given up when their attempt is stopped, and nothing of them stays', async () => {
