@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { ProfileEntry } from '#libs/constellation';
-import type { AgentProfile, RunView, VerbAnswer } from '#proto';
+import type { AgentProfile, RunBoard, RunView, VerbAnswer } from '#proto';
 import { writeRequest } from './requests.js';
 import { TestSystem, until } from './system.js';
 
@@ -122,6 +122,52 @@ describe('a run under control', () => {
     const wanted = { by: { kind: 'person', id: 'cli' }, text: 'the disk was replaced at noon', taskId: 'a' };
     expect(await system.show(runId)).toMatchObject({ status: ended.status, outcome: ended.outcome, notes: [wanted] });
     expect((await system.cli('show', runId)).stdout).toContain('the disk was replaced at noon');
+    expect(await system.cli('verify', runId)).toMatchObject({ code: 0 });
+  });
+
+  it('has a board: a person and a task write there, a write that saw something else is refused, a command takes what stands there', async () => {
+    const gate = join(system.home, 'board-gate');
+    const tasks = [
+      exec('gate', untilFile(gate)),
+      { ...exec('free', 'echo 120'), board: [{ name: 'free', field: 'stdout' }] },
+      exec('use', 'cat', { stdin: { board: 'greeting' } }),
+    ];
+    const runId = await submit('boarded', tasks, 'success-only');
+    expect(await system.cli('board', 'set', runId, 'greeting', 'hello; $(reboot)')).toMatchObject({ code: 0 });
+    const late = await system.cli('board', 'set', runId, 'greeting', 'bye', '--revision', '0');
+    expect(late).toMatchObject({ code: 3, stderr: expect.stringContaining('it is at revision 1 now') });
+    await writeFile(gate, '');
+    const view = await system.untilEnd(runId);
+    expect(view).toMatchObject({ outcome: 'succeeded' });
+    expect(view.tasks[2]?.result?.value).toMatchObject({ stdout: 'hello; $(reboot)' });
+    const { entries } = await system.json<RunBoard>('board', runId);
+    expect(entries.map(({ name, revision, value }) => [name, revision, value])).toEqual([
+      ['free', 2, '120\n'],
+      ['greeting', 1, 'hello; $(reboot)'],
+    ]);
+    expect((await system.cli('board', 'get', runId, 'free')).stdout).toContain('120');
+    expect(await system.cli('board', 'set', runId, 'greeting', 'late')).toMatchObject({ code: 3 });
+    expect(await system.cli('verify', runId)).toMatchObject({ code: 0 });
+  });
+
+  it('is told one more thing: a round opens while it lives, and after its end it goes on', async () => {
+    const options = { editPolicy: 'when-needed', planner: 'external' };
+    const runId = await submit('said', [exec('long', 'exec sleep 600')], 'success-only', options);
+    const file = join(system.home, 'said.json');
+    for (const [editId, text] of [
+      ['e1', 'also look at db-2'],
+      ['e2', 'and at db-3'],
+    ] as const) {
+      expect(await system.cli('say', runId, text)).toMatchObject({ code: 0 });
+      await untilView(runId, ({ editing }) => editing?.editId === editId);
+      await writeFile(file, JSON.stringify({ editId, state: 'FINISH' }));
+      expect(await system.cli('propose', runId, '-f', file)).toMatchObject({ code: 0 });
+      await system.untilEnd(runId);
+    }
+    expect(await system.eventsOf(runId, 'RUN_REOPENED')).toHaveLength(1);
+    const { conversation = [] } = await system.show(runId);
+    const said = conversation.filter(({ kind }) => kind === 'words').map(({ text }) => text);
+    expect(said).toEqual(['also look at db-2', 'and at db-3']);
     expect(await system.cli('verify', runId)).toMatchObject({ code: 0 });
   });
 

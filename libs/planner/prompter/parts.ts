@@ -24,6 +24,8 @@ export const PLANNER_TOKENS = {
   plan: DEFAULTS.planTokens,
   /** Of what was said besides the request; what is asked about now comes first. */
   conversation: 6_000,
+  /** Of what stands on the board of the run. */
+  board: 1_500,
   /** Of the plan that an example is made of, beside what came of it. */
   experience: 4_000,
   outcomes: 4_000,

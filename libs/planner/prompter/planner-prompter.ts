@@ -26,6 +26,7 @@ import {
   triggersPart,
   violationsPart,
 } from './parts.js';
+import { boardText } from './board-text.js';
 import { conversationText } from './conversation-text.js';
 import { profilesText } from './profiles-text.js';
 import { runSummaryText } from './summary.js';
@@ -90,6 +91,7 @@ export class PlannerPrompter {
       scope: scopeText(view.run.scope, telling),
       constellation: runSummaryText(view.run, view.triggers, { ...telling, tokens: PLANNER_TOKENS.plan }),
       devices: profilesText(view.profiles, { ...telling, goal: view.goal ?? '', tokens: PLANNER_TOKENS.profiles }),
+      board: boardText(view.run, telling),
       learnt: learnt.text,
       violations: violationsPart(view.violations, telling),
       tried: triedText(view.tried, telling),
