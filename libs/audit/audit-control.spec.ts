@@ -10,6 +10,7 @@ describe('what people do to runs', () => {
   const cancelled = () => new Told().obeys({ verb: 'CANCEL', reason: 'enough' }).ends('a');
   const finished = () => new Told().ends('a').proposes(1, {}).ends('b', true).proposes(1, { state: 'FINISH' });
   const retried = () => cancelled().obeys({ verb: 'RETRY', taskId: 'a' });
+  const said = () => cancelled().obeys({ verb: 'SAY', text: 'also look at db-2' });
 
   const noted = () =>
     cancelled().obeys({ verb: 'ANNOTATE', text: 'look here', taskId: 'a' }).obeys({ verb: 'ANNOTATE', text: '!' });
@@ -19,7 +20,7 @@ describe('what people do to runs', () => {
   const both = new Told().obeys({ verb: 'RETRY', taskId: 'a' }).obeys({ verb: 'CANCEL' }).ends('a');
 
   it('is legal as the orchestrator decides it', () => {
-    for (const history of [cancelled(), retried(), finished(), noted(), retriedWhileRunning(), both]) {
+    for (const history of [cancelled(), retried(), said(), finished(), noted(), retriedWhileRunning(), both]) {
       expect(auditRun(RUN, recordsOf(history.steps)).findings.map(findingText)).toEqual([]);
     }
   });
@@ -53,6 +54,12 @@ describe('what people do to runs', () => {
     [
       'an end that is taken back for nothing',
       retried,
+      (groups) => void groups[3]?.splice(1),
+      'RUN_REOPENED opens no task again',
+    ],
+    [
+      'an end that is taken back for words that nobody said',
+      said,
       (groups) => void groups[3]?.splice(1),
       'RUN_REOPENED opens no task again',
     ],

@@ -394,7 +394,7 @@ function keptBack(run: Run, answer: Extract<RunEnd, { type: 'RUN_COMPLETED' }>['
   return said.size > undone.length ? 'the answer says of what was done that it was not' : undefined;
 }
 
-/** What the events of one commit owe each other: an end that is taken back, and a task that is stopped to be tried again. */
+/** What the events of one commit owe each other: an end that is taken back for a task or for words, and a task that is stopped to be tried again. */
 export function incomplete(events: readonly RecordedRunEvent[]): string | undefined {
   const reopened = (at: number, taskId?: string): boolean => {
     const next = events.slice(at + 1).find(({ type }) => type === 'TASK_REOPENED');
@@ -405,7 +405,7 @@ export function incomplete(events: readonly RecordedRunEvent[]): string | undefi
     );
   };
   for (const [at, event] of events.entries()) {
-    if (event.type === 'RUN_REOPENED' && !reopened(at))
+    if (event.type === 'RUN_REOPENED' && events[at + 1]?.type !== 'WORDS_SAID' && !reopened(at))
       return `event ${event.sequence}: RUN_REOPENED opens no task again`;
     if (event.type !== 'TASK_CANCELLED' || event.data.reason !== 'retry' || reopened(at, event.data.taskId)) continue;
     return `event ${event.sequence}: TASK_CANCELLED of ${event.data.taskId}: it was to be tried again and is not open`;

@@ -162,10 +162,10 @@ describe('a run under control', () => {
       await untilView(runId, ({ editing }) => editing?.editId === editId);
       await writeFile(file, JSON.stringify({ editId, state: 'FINISH' }));
       expect(await system.cli('propose', runId, '-f', file)).toMatchObject({ code: 0 });
-      await system.untilEnd(runId);
+      await untilView(runId, ({ endedAt }) => endedAt !== null);
     }
     expect(await system.eventsOf(runId, 'RUN_REOPENED')).toHaveLength(1);
-    const { conversation = [] } = await system.show(runId);
+    const { conversation = [] } = await system.json<RunView>('show', runId);
     const said = conversation.filter(({ kind }) => kind === 'words').map(({ text }) => text);
     expect(said).toEqual(['also look at db-2', 'and at db-3']);
     expect(await system.cli('verify', runId)).toMatchObject({ code: 0 });
