@@ -24,6 +24,7 @@ function session(roles: readonly Role[] = ['viewer'], reads?: () => Promise<void
       said.push(LiveMessage.parse(JSON.parse(text)));
       return true;
     },
+    turn: async () => undefined,
     close: (code: number) => {
       closed.push(code);
       over.abort();

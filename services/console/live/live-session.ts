@@ -24,6 +24,8 @@ const MESSAGE_CHARS_MAX = 2_000;
 interface Wire {
   send(text: string): Promise<boolean>;
   close(code: number, reason: string): void;
+  /** Resolves when the client may say one more word. */
+  turn(): Promise<void>;
   readonly signal: AbortSignal;
 }
 
@@ -63,8 +65,9 @@ export class LiveSession {
 
   async #inTurn(before: Promise<void>, data: Uint8Array): Promise<void> {
     await before;
-    this.#waiting -= 1;
     const { wire, logger } = this.#parts;
+    await wire.turn();
+    this.#waiting -= 1;
     try {
       if (!wire.signal.aborted) await this.#obey(data);
     } catch (err) {

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { WebSocket } from 'ws';
 import { LIVE_CLOSE } from '#proto';
 import type { OpenAnswers } from '../http/index.js';
@@ -9,6 +10,9 @@ export const LIVE_SOCKET_LIMITS = {
   drainMsMax: 10_000,
   /** How often it is asked whether it is still there; one that has not answered by the next time is dropped. */
   pingMs: 20_000,
+  /** Words at once, e.g. all channels of a page that comes back, and how long each takes to be allowed again. */
+  wordsMax: 128,
+  wordMs: 50,
   /** How long a client may take to say goodbye. */
   closeMsMax: 1_000,
 } as const;
@@ -24,6 +28,8 @@ export class LiveSocket {
   #late: NodeJS.Timeout | undefined;
   #pinging: NodeJS.Timeout;
   #isAlive = true;
+  /** When the words that were allowed would all be allowed again. */
+  #wordsUntil = 0;
 
   constructor(socket: WebSocket, answers: OpenAnswers, limits: LiveSocketLimits = LIVE_SOCKET_LIMITS) {
     this.#socket = socket;
@@ -56,6 +62,15 @@ export class LiveSocket {
     this.#late ??= setTimeout(() => this.destroy(), this.#limits.drainMsMax).unref();
     this.#draining ??= Promise.withResolvers();
     return this.#draining.promise;
+  }
+
+  /** Resolves when the client may say one more word: who says many in a row waits for each, and costs the log no more than others. */
+  async turn(): Promise<void> {
+    const { wordsMax, wordMs } = this.#limits;
+    const now = performance.now();
+    this.#wordsUntil = Math.max(this.#wordsUntil, now) + wordMs;
+    const lateMs = this.#wordsUntil - now - wordsMax * wordMs;
+    if (lateMs > 0) await sleep(lateMs, undefined, { signal: this.signal, ref: false }).catch(() => undefined);
   }
 
   /** It is too slow for what it asks for. */

@@ -71,3 +71,15 @@ it('lets go of who does not say that he is still there', async () => {
   await new Promise((ended) => socket.signal.addEventListener('abort', ended));
   expect(await socket.send('x')).toBe(false);
 });
+
+it('lets many words through at once, and then each in its time, until it is over', async () => {
+  const { socket, client, code } = await connected({ wordsMax: 2, wordMs: 3_600_000 });
+  await new Promise((opened) => client.once('open', opened));
+  await socket.turn();
+  await socket.turn();
+  const third = socket.turn().then(() => 'said');
+  const soon = new Promise((resolve) => setImmediate(() => resolve('waits')));
+  expect(await Promise.race([third, soon])).toBe('waits');
+  socket.close(LIVE_CLOSE.goingAway, 'over');
+  expect([await third, await code]).toEqual(['said', LIVE_CLOSE.goingAway]);
+});
