@@ -9,7 +9,7 @@ const SHORT_BYTES_MAX = 500;
 const NAMES_MAX = 20;
 
 /** The board in short, a line for each value. */
-export function boardText(entries: readonly ShownEntry[]): string {
+export function entriesText(entries: readonly ShownEntry[]): string {
   if (entries.length === 0) return 'Nothing stands on the board.';
   const lines = entries.map((entry) =>
     JSON.stringify({ ...heading(entry), ...(entry.bytes <= SHORT_BYTES_MAX && { value: entry.value }) }),

@@ -6,7 +6,7 @@ import type { RunLog } from '#libs/event-log';
 import { parseVerbFields, sendVerb } from '#libs/messaging';
 import { token, type Clock } from '#libs/platform';
 import { sentenceOf, type AttemptKey, type CommandId, type VerbId } from '#proto';
-import { boardText, entryText, missingText, writtenText } from './board-text.js';
+import { entriesText, entryText, missingText, writtenText } from './board-text.js';
 import { LineWindow } from './line-window.js';
 
 /** The board of a run, for the attempts of its agents. */
@@ -41,7 +41,7 @@ export class BoardOfRun implements BoardDesk {
     const stored = await this.#parts.runs.load(runId);
     const run = foldRun(stored.map(({ commit }) => commit));
     const entries = run === undefined ? [] : shownBoard(run);
-    if (name === undefined) return { done: true, text: boardText(entries) };
+    if (name === undefined) return { done: true, text: entriesText(entries) };
     const entry = entries.find((one) => one.name === name);
     if (entry === undefined) return { done: false, text: missingText(name, entries) };
     const { heading, text } = entryText(entry);
