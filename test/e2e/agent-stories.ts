@@ -30,6 +30,14 @@ export const STORIES: Readonly<Record<string, readonly Turn[]>> = {
     exec('cat settings.ini.sample'),
     end('FINISH', 'The sample says port=8443.'),
   ],
+  board: [
+    call('WRITE_BOARD', { name: 'leader', value: { host: 'web-1', port: 8443 } }),
+    // It has seen nothing there, and so it may not be written.
+    call('WRITE_BOARD', { name: 'leader', value: 'web-2', revision: 0 }),
+    call('READ_BOARD', { name: 'leader' }),
+    ({ prompt }: { prompt: string }) =>
+      end('FINISH', prompt.includes('"port": 8443') ? 'web-1 leads.' : 'nothing stands there'),
+  ],
   precondition: [
     exec('test -e /srv/orrery-no-such-service'),
     end('FAIL', 'The service /srv/orrery-no-such-service does not exist; nothing was created.'),

@@ -189,6 +189,16 @@ describe('an agent', () => {
     expect(model.asked('recover')[1]?.prompt).toContain('No such file');
   });
 
+  it('leaves a value on the board of its run, and reads there what it left', async () => {
+    const view = await told('board');
+    expect([view.outcome, taskOf(view)?.result?.value]).toEqual(['succeeded', 'web-1 leads.']);
+    expect(model.asked('board')[2]?.prompt).toContain('Nothing was written');
+    const { entries } = await system.json<{ entries: object[] }>('board', view.runId);
+    expect(entries).toEqual([
+      expect.objectContaining({ name: 'leader', value: { host: 'web-1', port: 8443 }, judge: true }),
+    ]);
+  });
+
   it.each<[string, string, string, Task]>([
     ['precondition', 'AGENT_FAILED', 'does not exist', {}],
     [
