@@ -183,6 +183,43 @@ describe('orchestrator', () => {
     device.stop();
   });
 
+  it('goes over a hundred devices in waves of ten, a second replica from the middle on, and stops at the failure that is one too many', async () => {
+    const ids = Array.from({ length: 100 }, (_, index) => `fleet-${String(index).padStart(2, '0')}`);
+    await Promise.all(ids.map((id) => connectDevice(nc, id, { tags: ['fleet'] })));
+    const failing = new Set(['fleet-13', 'fleet-58']);
+    const device = instantDevice(nc, {
+      answer: ({ deviceId }) =>
+        failing.has(deviceId)
+          ? { status: 'failed', error: { code: 'EXIT_CODE', message: 'exit code 3', outcome: 'failed' } }
+          : { status: 'completed', result: { value: { exit_code: 0, stdout: deviceId } } },
+    });
+    const sweep = {
+      id: 'sweep',
+      name: 'sweep',
+      target: { tags: ['fleet'] },
+      command: { tool: 'NOOP' },
+      forEach: { wave: '10%', maxFailures: 1 },
+    };
+    const constellation = { name: 'sweep', tasks: [sweep], lines: [] };
+    const { runId } = await submit(nc, { requestId: 'sweep-1', constellation });
+    await untilEvent(nc, runId, 'WAVE_STARTED');
+    await orchestrator.stop();
+    orchestrator = await start(nc, 'three');
+    const commits = await untilEnd(nc, runId);
+    device.stop();
+    const run = foldRun(commits);
+    if (run === undefined) throw new Error('no run');
+    expect(checkInvariants(run)).toEqual([]);
+    const [planned] = viewOf(run).tasks;
+    expect(planned).toMatchObject({ status: 'FAILED', error: { code: 'TOO_MANY_FAILURES' } });
+    expect(planned?.fanOut).toMatchObject({ devices: 100, wave: 6, completed: 58, failed: 2, notStarted: 40 });
+    expect(atWork(commits)).toBe(10);
+    const started = commits.flatMap(({ events }) =>
+      events.flatMap(({ type, data }) => (type === 'TASK_STARTED' ? [data.deviceId] : [])),
+    );
+    expect(started).toEqual(ids.slice(0, 60));
+  });
+
   it('stops an attempt at its timeout and calls its outcome unknown when nobody ends it', async () => {
     const { runId } = await submit(nc, withTask('timeout-1', { timeoutMs: 100 }));
     const stop = await untilEvent(nc, runId, 'TASK_STOP_REQUESTED');
@@ -196,6 +233,17 @@ describe('orchestrator', () => {
     });
   });
 });
+
+/** Most attempts that were under way at once. */
+function atWork(commits: readonly RunCommit[]): number {
+  let [now, most] = [0, 0];
+  for (const { type, data } of commits.flatMap(({ events }) => events)) {
+    if (type === 'TASK_STARTED') now += 1;
+    if ((type === 'TASK_COMPLETED' || type === 'TASK_FAILED') && data.attempt > 0) now -= 1;
+    most = Math.max(most, now);
+  }
+  return most;
+}
 
 /** What of the proofs in a commit an auditor would look at. */
 function proofsOf(commit: RunCommit | undefined): unknown {

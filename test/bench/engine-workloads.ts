@@ -1,4 +1,4 @@
-import { chain, fan, layered } from './plans.js';
+import { chain, fan, layered, waves } from './plans.js';
 import { gapsOf } from './statistics.js';
 import type { Plan } from './target.js';
 import type { Aim, Measured, Repetition, TableAim, Workload } from './workload.js';
@@ -7,6 +7,8 @@ const CHAIN = 100;
 const FAN = 200;
 const DIAMONDS = 500;
 const SMALL_RUNS = 100;
+const SWEPT = 100;
+const WAVE = 10;
 const SEED = 20_261_120;
 const BIG = layered({ tasks: 1_000, lines: 3_000, layers: 20, seed: SEED });
 const RSS_MIB_MAX = 200;
@@ -76,6 +78,24 @@ export const ENGINE_WORKLOADS: readonly Workload[] = [
       layered({ tasks: 10, lines: 30, layers: 5, seed: SEED + index }),
     ),
     repetitions: 3,
+    values: untilTheEnd,
+    floor: ({ elapsedMs }) => elapsedMs,
+    aims: [CPU],
+  },
+  {
+    name: 'waves',
+    measure: `one task over ${SWEPT} devices in waves of ${WAVE}, submit to end`,
+    plans: [waves(SWEPT, WAVE)],
+    repetitions: 5,
+    values: untilTheEnd,
+    floor: ({ elapsedMs }) => elapsedMs,
+    aims: [CPU],
+  },
+  {
+    name: 'wave',
+    measure: `one task over ${SWEPT} devices at once, submit to end`,
+    plans: [waves(SWEPT, SWEPT)],
+    repetitions: 5,
     values: untilTheEnd,
     floor: ({ elapsedMs }) => elapsedMs,
     aims: [CPU],

@@ -32,6 +32,7 @@ export class EngineTarget implements BenchTarget {
   #orchestrator: ServiceProcess | undefined;
   #device: { stop(): void } | undefined;
   #requests = 0;
+  #swept = 0;
 
   constructor(options: EngineOptions) {
     this.#options = options;
@@ -58,10 +59,13 @@ export class EngineTarget implements BenchTarget {
 
   async submit(plan: Plan): Promise<string> {
     const requestId = `${plan.name}-${++this.#requests}`;
+    if (plan.waves !== undefined) await this.#connect(plan.waves.devices);
     const tasks = plan.tasks.map((id, index) => ({
       id,
       name: id,
-      target: { device: deviceOf(index) },
+      ...(plan.waves === undefined
+        ? { target: { device: deviceOf(index) } }
+        : { target: { tags: ['swept'] }, forEach: { wave: plan.waves.size } }),
       command: { tool: 'NOOP' },
     }));
     const lines = plan.lines.map(([from, to]) => ({ id: `${from}-${to}`, from, to }));
@@ -113,6 +117,14 @@ export class EngineTarget implements BenchTarget {
     this.#device?.stop();
     await this.#orchestrator?.stop();
     await this.#bus?.close();
+  }
+
+  /** Devices that only a task over many of them means, in time for it. */
+  async #connect(count: number): Promise<void> {
+    const { nc } = this.bus;
+    const ids = Array.from({ length: count }, (_, index) => `swept-${index}`).slice(this.#swept);
+    this.#swept = Math.max(this.#swept, count);
+    await Promise.all(ids.map((id) => connectDevice(nc, id, { tags: ['swept'] })));
   }
 
   #execute(runId: string, task: string): void {

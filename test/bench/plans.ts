@@ -17,6 +17,11 @@ export function fan(width: number): Plan {
   return { name: `fan-${width}`, tasks: ['first', ...middle, 'last'], lines };
 }
 
+/** One task over many devices, wave by wave. */
+export function waves(devices: number, size: number): Plan {
+  return { name: `waves-${devices}-${size}`, tasks: ['sweep'], lines: [], waves: { devices, size } };
+}
+
 export interface LayeredOptions {
   readonly tasks: number;
   readonly lines: number;

@@ -10,6 +10,8 @@ export interface Plan {
   readonly work?: Work;
   /** All tasks on one device; spread over all of them when absent. */
   readonly oneDevice?: boolean;
+  /** The only task goes over so many devices, so many at a time. */
+  readonly waves?: { readonly devices: number; readonly size: number };
 }
 
 export type Line = readonly [from: string, to: string];

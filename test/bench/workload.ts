@@ -82,7 +82,7 @@ interface Once {
 /** First what does not count, until code is compiled and files are there, then the repetitions that do. */
 export async function measure(target: BenchTarget, workload: Workload): Promise<Measured> {
   const { plans, repetitions, values, floor: floorOf, warmUpTasks = WARM_UP_TASKS } = workload;
-  const tasks = plans.reduce((sum, plan) => sum + plan.tasks.length, 0);
+  const tasks = plans.reduce((sum, plan) => sum + executionsOf(plan), 0);
   for (let warm = 0; warm < warmUpTasks; warm += tasks) await once(target, { ...workload, killAfter: undefined });
   const loadBefore = loadAverage();
   const from = monotonicMicros();
@@ -152,13 +152,18 @@ async function once(
   };
 }
 
+/** What a device is told to carry out of it. */
+function executionsOf({ tasks, waves }: Plan): number {
+  return waves?.devices ?? tasks.length;
+}
+
 /** A figure of a run that went wrong is no figure. */
 function check(plans: readonly Plan[], ends: readonly Ended[], executions: readonly (readonly Execution[])[]): void {
-  for (const [index, { name, tasks }] of plans.entries()) {
+  for (const [index, plan] of plans.entries()) {
+    const [{ name }, wanted] = [plan, executionsOf(plan)];
     if (ends[index]?.succeeded !== true) throw new Error(`a run of ${name} failed`);
     const executed = new Set(executions[index]?.map(({ task }) => task));
-    if (executed.size !== tasks.length)
-      throw new Error(`${executed.size} of ${tasks.length} tasks of ${name} were executed`);
+    if (executed.size !== wanted) throw new Error(`${executed.size} of ${wanted} tasks of ${name} were executed`);
   }
 }
 

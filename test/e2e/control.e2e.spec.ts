@@ -248,6 +248,34 @@ describe('a run under control', () => {
     });
   });
 
+  it('goes over all devices one after the other, in one line that opens, and begins no other one after a failure', async () => {
+    const [gate, flag] = [join(system.home, 'wave.gate'), join(system.home, 'wave.flag')];
+    const sweep = {
+      ...exec('sweep', `${untilFile(gate)}; test -e ${flag} && echo swept`),
+      target: { os: 'linux' },
+      forEach: { wave: 1 },
+    };
+    const collect = exec('collect', 'cat', { stdin: { from: ['sweep'] } });
+    const runId = await submit('swept', [sweep, collect], 'success-only');
+    const first = await untilView(runId, ({ tasks }) => tasks[0]?.fanOut?.running === 1);
+    expect(first.tasks[0]).toMatchObject({
+      status: 'RUNNING',
+      fanOut: { devices: 2, wave: 1, waves: 2, notStarted: 1 },
+    });
+    expect((await system.cli('show', runId)).stdout).toContain('wave 1 of 2: 0 of 2 devices done, 1 running');
+    await writeFile(gate, '');
+    const stopped = await system.untilEnd(runId);
+    expect(stopped.tasks[0]).toMatchObject({ status: 'FAILED', fanOut: { wave: 1, failed: 1, notStarted: 1 } });
+    expect((await system.cli('show', runId)).stdout).toContain('TOO_MANY_FAILURES 1 of 2 devices failed, and 0 may');
+    await writeFile(flag, '');
+    expect(await system.cli('retry', runId, 'sweep', '--wait')).toMatchObject({ code: 0 });
+    const ended = await system.show(runId);
+    expect(ended.tasks[0]).toMatchObject({ status: 'COMPLETED', fanOut: { wave: 2, completed: 2, failed: 0 } });
+    expect(ended.tasks.flatMap(({ part, attempts }) => (part === undefined ? [] : [attempts]))).toEqual([2, 1]);
+    expect(ended.tasks.find(({ id }) => id === 'collect')?.result?.value).toMatchObject({ stdout: 'swept\nswept\n' });
+    expect(await system.cli('verify', runId)).toMatchObject({ code: 0 });
+  });
+
   it('stays what the log says: every run is verified, and Postgres shows the same', async () => {
     expect(await system.cli('verify', '--all')).toMatchObject({ code: 0 });
     expect(submitted.length).toBeGreaterThanOrEqual(7);

@@ -38,7 +38,7 @@ export function fanOutLines({ tasks }: Pick<RunView, 'tasks'>, room: Room): stri
   return tasks.flatMap((task) => {
     const text = fanOutOf(task);
     if (text === undefined) return [];
-    const head = clipToWidth(cleanLine(`${task.id}  ${text}`), room.columns - 1);
+    const head = clipToWidth(`${cleanLine(task.id)}  ${text}`, room.columns - 1);
     if (task.status !== 'RUNNING') return [head];
     const devices = tasks.filter(({ part, status }) => part?.of === task.id && status in GLYPHS);
     return [head, ...deviceLines(devices, room)];
