@@ -2,8 +2,13 @@ import { isDeepStrictEqual } from 'node:util';
 import {
   AttemptCommit,
   attemptOfSubject,
+  isWorkspaceTool,
   subjects,
+  WORKSPACE_OUT,
+  workspaceCommandIdOf,
   type ApprovalDecision,
+  type AttemptFiles,
+  type AttemptKey,
   type CommandCall,
   type CommandId,
   type RecordedAttemptEvent,
@@ -14,8 +19,8 @@ import { type Finding, verified } from './findings.js';
 
 /** What a run says about its own attempts. Those that it took over with a fork belong to the run that made them. */
 export interface AttemptClaims {
-  /** `<taskId>.<attempt>`. */
-  readonly started: Set<string>;
+  /** By `<taskId>.<attempt>`: the files that it takes and leaves. */
+  readonly started: Map<string, AttemptFiles | undefined>;
   /** Those of them that make one exact call, which is judged by nobody. */
   readonly exact: Set<string>;
   readonly decisions: Map<string, { decision: ApprovalDecision; by: string }[]>;
@@ -69,7 +74,8 @@ export function auditAttempts(
     auditAttempt(runId, name, attempt, say);
     if (!claims.started.has(name)) say(null, 'the run never started this attempt');
     if (!claims.exact.has(name))
-      for (const { number, message } of judgedWrong(attempt, claims.decisions)) say(number, message);
+      for (const { number, message } of judgedWrong(attempt, claims.decisions, claims.started.get(name)))
+        say(number, message);
   }
   for (const claim of claims.ended) {
     const message = broken(claim, attempts.get(`${claim.taskId}.${claim.attempt}`));
@@ -100,10 +106,11 @@ function auditAttempt(
   if (attempt.ends > 1) say(null, `it has ${attempt.ends} ends`);
 }
 
-function judgedWrong({ commits }: Attempt, decisions: DecisionClaims) {
+function judgedWrong({ commits }: Attempt, decisions: DecisionClaims, files: AttemptFiles | undefined) {
   return auditCommands(
     [...commits.values()].toSorted((left, right) => left.number - right.number),
     decisions,
+    files,
   );
 }
 
@@ -127,6 +134,8 @@ function broken(claim: AttemptClaim, attempt: Attempt | undefined): string | und
 //        ├────approve──► ATTEMPT_ASKED ──► the run's decision ──►┘
 //        │                       COMMAND_ISSUED ──its device asks──► COMMAND_JUDGED (approve)
 //        └────deny──────► nothing
+//
+// What moves the files of an attempt is judged by nobody either: TASK_STARTED names them, and the command has an id of its own.
 
 /** What the run says about its approvals, by their id: decisions in order. */
 export type DecisionClaims = ReadonlyMap<
@@ -140,6 +149,8 @@ interface Judged {
 }
 
 interface Progress {
+  /** Of the attempt. */
+  readonly files: AttemptFiles | undefined;
   readonly judged: Map<CommandId, Judged>;
   readonly yes: Set<CommandId>;
   readonly issued: Set<CommandId>;
@@ -152,10 +163,17 @@ const YES: ReadonlySet<ApprovalDecision> = new Set(['approved', 'edited']);
 export function auditCommands(
   commits: readonly AttemptCommit[],
   decisions: DecisionClaims,
+  files?: AttemptFiles,
 ): { readonly number: number; readonly message: string }[] {
-  const progress: Progress = { judged: new Map(), yes: new Set(), issued: new Set(), known: new Set() };
-  return commits.flatMap(({ number, events }) =>
-    events.flatMap((event) => problemsOf(event, progress, decisions).map((message) => ({ number, message }))),
+  const progress: Progress = { files, judged: new Map(), yes: new Set(), issued: new Set(), known: new Set() };
+  return commits.flatMap(({ number, events, ...key }) =>
+    events.flatMap((event) => {
+      const problems =
+        event.type === 'COMMAND_ISSUED' && isMoveOf(key, event.data)
+          ? moved(event.data, progress)
+          : problemsOf(event, progress, decisions);
+      return problems.map((message) => ({ number, message }));
+    }),
   );
 }
 
@@ -190,8 +208,27 @@ function problemsOf(event: RecordedAttemptEvent, progress: Progress, decisions: 
   }
 }
 
+interface Issued {
+  readonly commandId: CommandId;
+  readonly command: CommandCall;
+}
+
+const isMoveOf = (key: AttemptKey, { commandId, command: { tool } }: Issued): boolean =>
+  isWorkspaceTool(tool) && commandId === workspaceCommandIdOf(key, tool);
+
+/** Files go along lines as the run said, and in no other way. */
+function moved({ commandId, command }: Issued, { issued: before, files }: Progress): string[] {
+  const repeated = before.has(commandId) ? [`${commandId} was issued twice`] : [];
+  before.add(commandId);
+  const isOrdered =
+    command.tool === WORKSPACE_OUT
+      ? files?.out !== undefined && isDeepStrictEqual(command.arguments['patterns'], files.out)
+      : (files?.in ?? []).length > 0;
+  return isOrdered ? repeated : [...repeated, `${commandId} moves files that the run did not name`];
+}
+
 /** I6: no command without the policy's word, and without a person's where the policy wants one. */
-function issued({ commandId, command }: { commandId: CommandId; command: CommandCall }, progress: Progress): string[] {
+function issued({ commandId, command }: Issued, progress: Progress): string[] {
   const judged = progress.judged.get(commandId);
   const repeated = progress.issued.has(commandId) ? [`${commandId} was issued twice`] : [];
   progress.issued.add(commandId);

@@ -1,5 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
-import type { AttemptCommit, AttemptEvent } from '#proto';
+import {
+  commandIdOf,
+  WORKSPACE_IN,
+  WORKSPACE_OUT,
+  workspaceCommandIdOf,
+  type AttemptCommit,
+  type AttemptEvent,
+  type AttemptFiles,
+  type WorkspaceTool,
+} from '#proto';
 import { auditCommands, type DecisionClaims } from './audit-attempts.js';
 import { sampleAsks } from '#libs/testing';
 
@@ -63,6 +72,34 @@ describe('the audit of an agent’s commands', () => {
     expect(problemsOf([...first, ...issued, ...again, ...issued])).toEqual([
       `${APPROVAL_ID} was issued and nobody approved it`,
     ]);
+  });
+
+  it.each<[string, readonly [WorkspaceTool, object], AttemptFiles | undefined, readonly string[]]>([
+    ['stores what the run named', [WORKSPACE_OUT, { patterns: ['a.log'] }], { out: ['a.log'] }, []],
+    ['brings what it takes', [WORKSPACE_IN, { files: [] }], { in: [{ taskId: 'b', attempt: 1 }] }, []],
+    [
+      'stores more',
+      [WORKSPACE_OUT, { patterns: ['**'] }],
+      { out: ['a.log'] },
+      ['moves files that the run did not name'],
+    ],
+    ['brings what nobody takes', [WORKSPACE_IN, { files: [] }], undefined, ['moves files that the run did not name']],
+  ])('takes from nobody the word for a command that %s', (_, [tool, args], files, messages) => {
+    const key = { runId: 'run-1', taskId: 'a', attempt: 1 };
+    const commandId = workspaceCommandIdOf(key, tool);
+    const issued = (id: string) =>
+      ({
+        type: 'COMMAND_ISSUED',
+        data: { commandId: id, command: { tool, arguments: args } },
+      }) as unknown as AttemptEvent;
+    const found = (id: string) =>
+      auditCommands([{ number: 1, ...key, events: [issued(id)] } as unknown as AttemptCommit], DECIDED, files);
+    expect(found(commandId).map(({ message }) => message)).toEqual(
+      messages.map((message) => `${commandId} ${message}`),
+    );
+    // Of another place it is a command like every other one.
+    const [other] = found(commandIdOf(key, 1));
+    expect(other?.message).toContain('was issued and never judged');
   });
 
   it('names a decision that the run knows nothing of', () => {

@@ -101,7 +101,7 @@ function fold(
 ): { run: Run; claims: AttemptClaims; plans: PlanClaim[] } {
   const plans: PlanClaim[] = [];
   let run = emptyRun(runId);
-  const claims: AttemptClaims = { started: new Set(), exact: new Set(), decisions: new Map(), ended: [] };
+  const claims: AttemptClaims = { started: new Map(), exact: new Set(), decisions: new Map(), ended: [] };
   for (const record of records) {
     const parsed = parseWith(RunCommit, record.commit);
     const problems = parsed.ok ? [] : [parsed.issues.map(sentenceOf).join('; ')];
@@ -180,8 +180,8 @@ function runsElsewhere(run: Run): string | undefined {
 function claim(claims: AttemptClaims, { number, events }: RunCommit): void {
   for (const event of events) {
     if (event.type === 'TASK_STARTED') {
-      const { taskId, attempt, command, judge } = event.data;
-      claims.started.add(`${taskId}.${attempt}`);
+      const { taskId, attempt, command, judge, files } = event.data;
+      claims.started.set(`${taskId}.${attempt}`, files);
       if (command !== undefined && judge !== true) claims.exact.add(`${taskId}.${attempt}`);
     }
     if (event.type === 'APPROVAL_DECIDED') {
