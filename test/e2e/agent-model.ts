@@ -6,11 +6,12 @@ export type Turn = ModelServerReply | ((request: ModelServerRequest) => ModelSer
 
 /**
  * A model that plays stories: the one whose word `story-<name>` stands in the prompt, one turn per request; the last turn is
- * said for ever. A planner is told of its own by `plan-<name>` in the goal, whatever its tasks are about.
+ * said for ever. A planner is told of its own by `plan-<name>` in the goal, whatever its tasks are about. A story whose name is a
+ * sentence is played where that sentence stands in the prompt; the first of several counts.
  */
 export class StoryModel {
   readonly #server: ModelServer;
-  readonly #stories: Readonly<Record<string, readonly Turn[]>>;
+  #stories: Readonly<Record<string, readonly Turn[]>>;
   readonly #turns = new Map<string, ModelServerRequest[]>();
 
   private constructor(server: ModelServer, stories: Readonly<Record<string, readonly Turn[]>>) {
@@ -21,6 +22,11 @@ export class StoryModel {
 
   static async start(stories: Readonly<Record<string, readonly Turn[]>>): Promise<StoryModel> {
     return new StoryModel(await startModelServer({ key: KEY }), stories);
+  }
+
+  /** More stories, before anybody asks for them. */
+  add(stories: Readonly<Record<string, readonly Turn[]>>): void {
+    this.#stories = { ...this.#stories, ...stories };
   }
 
   /** What whoever starts a system sets, so that its agents ask this model. */
@@ -43,7 +49,8 @@ export class StoryModel {
 
   #say(request: ModelServerRequest): ModelServerReply | Promise<ModelServerReply> | undefined {
     const { prompt } = request;
-    const story = /plan-[a-z]+/u.exec(prompt)?.[0] ?? /story-([a-z]+)/u.exec(prompt)?.[1] ?? '';
+    const sentence = Object.keys(this.#stories).find((name) => name.includes(' ') && prompt.includes(name));
+    const story = sentence ?? /plan-[a-z]+/u.exec(prompt)?.[0] ?? /story-([a-z]+)/u.exec(prompt)?.[1] ?? '';
     const turns = this.#stories[story];
     if (turns === undefined) return { fault: 'status', status: 400, message: `there is no story "${story}"` };
     const before = this.#turns.get(story) ?? [];

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdir, open, readFile, writeFile, type FileHandle } from 'node:fs/promises';
+import { mkdir, mkdtemp, open, readFile, rm, writeFile, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -8,9 +8,10 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import { openPlanLog, openRunLog, type Stored } from '#libs/event-log';
 import { DURABLES, type ApprovalView, type PlanCommit, type PlanEvent, type RunCommit, type RunView } from '#proto';
 import { StoryModel, type Turn } from './agent-model.js';
+import { caseStories, layOut, LOGS_GOAL, LOOK_GOAL, SHORTEST, TABLE, typed } from './case-studies.js';
 import { after, creates, edits, ends, gate, PLANS, task } from './planner-stories.js';
 import { sendRequest } from './requests.js';
-import { TestSystem, until } from './system.js';
+import { CLI, exec, ROOT, TestSystem, until } from './system.js';
 
 /* Real processes, real commands on two devices, a scripted model: from a sentence to a constellation, and back to the plan. */
 
@@ -18,6 +19,8 @@ let model: StoryModel;
 let system: TestSystem;
 const closers: (() => Promise<void>)[] = [];
 let jail: string;
+/** Where the files of the requests of docs/data.md lie. */
+let place: string;
 /** Pipes that gates read from, held open: a byte waits for its gate. */
 const pipes = new Map<string, FileHandle>();
 let nc: NatsConnection;
@@ -25,7 +28,7 @@ let nc: NatsConnection;
 beforeAll(async () => {
   model = await StoryModel.start({ ...PLANS, ...gated() });
   closers.push(() => model.stop());
-  system = await TestSystem.startWith({ env: model.env, prepare }, '--devices', '2');
+  system = await TestSystem.startWith({ env: model.env, prepare }, '--devices', '4');
   closers.push(() => system.stop());
   nc = await system.bus();
   // They do not know of each other: while one is looked at, the others go on.
@@ -37,6 +40,9 @@ afterAll(async () => {
 
 async function prepare(home: string): Promise<NodeJS.ProcessEnv> {
   jail = join(home, 'devices', 'web-1', 'jail');
+  place = await layOut();
+  closers.push(() => rm(place, { recursive: true }));
+  model.add(caseStories(place));
   await mkdir(join(jail, 'old'), { recursive: true });
   for (const name of ['go-batch', 'go-conflict', 'end-conflict']) {
     const path = join(jail, name);
@@ -341,6 +347,54 @@ describe('a plan', () => {
     const { code, stdout } = await system.cli('submit', 'fleet-health', '--wait');
     expect([code, stdout]).toEqual([0, expect.stringContaining('Answer')]);
     expect(model.prompts).toHaveLength(before);
+  });
+});
+
+describe('the requests of docs/data.md, typed as they stand there', () => {
+  let directory: string;
+  const type = async (script: string) => {
+    directory = await mkdtemp(join(system.home, 'typed-'));
+    await writeFile(join(directory, 'orrery'), `#!/bin/sh\nexec "${process.execPath}" "${CLI}" "$@"\n`, {
+      mode: 0o755,
+    });
+    const env = { ...system.env, ORRERY_ROOT: ROOT, NO_COLOR: '1' };
+    return exec('/bin/sh', ['-c', `set -eu\ncd "${directory}"\n${script}\nprintf '%s' "$run" > run`], env);
+  };
+  const made = (name: string): Promise<string> => readFile(join(directory, name), 'utf8');
+  const filesOf = (view: RunView, id: string) => view.tasks.find((each) => each.id === id)?.result?.files;
+
+  it('collect logs of three devices, and a fourth makes one table and a note of them', async () => {
+    const done = await type(typed(place).logs);
+    expect(done).toMatchObject({ code: 0, stdout: expect.stringContaining('table: table.csv: mode ') });
+    expect([await made('table.csv'), await made('note.txt')]).toEqual([TABLE, '5\n']);
+    const view = await system.show(await made('run'));
+    const ids = view.tasks.map(({ id, device }) => [id, device]);
+    expect(ids).toEqual([
+      ['web', 'web-1'],
+      ['shop', 'dev-3'],
+      ['mail', 'dev-4'],
+      ['table', 'db-1'],
+    ]);
+    expect(filesOf(view, 'table')).toMatchObject([{ path: 'note.txt' }, { path: 'table.csv' }]);
+    expect(model.asked(LOGS_GOAL)).toHaveLength(2);
+
+    const { console: url } = await system.endpoints();
+    const headers = { authorization: `Bearer ${system.token}` };
+    const answer = await fetch(`${url}/v1/runs/${view.runId}/output?artifact=table.csv`, { headers });
+    expect([answer.status, await answer.text()]).toEqual([200, TABLE]);
+  });
+
+  it('look at three devices, choose one of them, and run there what the others have prepared', async () => {
+    const done = await type(typed(place).look);
+    expect(done).toMatchObject({ code: 0, stdout: expect.stringContaining(`+ task count on ${SHORTEST}`) });
+    const assignment = await made('assignment.txt');
+    expect(assignment).toMatch(new RegExp(`^${SHORTEST} counts the words\\n +1 one\\n +2 two\\n`, 'u'));
+    expect(assignment.match(/^Mem:/gmu)).toHaveLength(3);
+    const view = await system.show(await made('run'));
+    expect(view).toMatchObject({ status: 'COMPLETED', outcome: 'succeeded' });
+    expect(view.tasks.find(({ id }) => id === 'count')?.device).toBe(SHORTEST);
+    expect(model.asked(LOOK_GOAL)).toHaveLength(3);
+    expect(await made('report.md')).toContain('assignment.txt');
   });
 });
 
