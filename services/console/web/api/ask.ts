@@ -18,19 +18,22 @@ interface Said {
 
 /** Asks the console with the types of its own description. What is answered is taken at its word: who is in doubt parses it. */
 export function apiClient(send: ApiSend) {
-  return async <O extends ApiOperation>(operation: O, said: ApiSaid<O>): Promise<ApiAnswer<O>> => {
+  return <O extends ApiOperation>(operation: O, said: ApiSaid<O>): Promise<ApiAnswer<O>> => {
     const [method = '', template = ''] = operation.split(' ');
     const { path = {}, query = {}, ...more }: Said = said;
     const address = template.replaceAll(/\{(\w+)\}/gu, (_, name: string) => encodeURIComponent(path[name] ?? ''));
     const behind = queryOf(query);
-    return (await send(method, behind === '' ? address : `${address}?${behind}`, more)) as ApiAnswer<O>;
+    return send(method, behind === '' ? address : `${address}?${behind}`, more);
   };
 }
 
 /** Of a list each by itself; what is not said is left out. */
 function queryOf(query: Readonly<Record<string, unknown>>): string {
   const pairs = Object.entries(query).flatMap(([name, value]) =>
-    [value].flat().flatMap((one) => (one === undefined ? [] : [[name, String(one)]])),
+    [value].flat().flatMap((one) => (one === undefined ? [] : [[name, textOf(one)]])),
   );
   return new URLSearchParams(pairs).toString();
 }
+
+/** Fields behind the `?` are texts, numbers and yes or no; what is none of them is said as JSON, and refused there. */
+const textOf = (one: unknown): string => (typeof one === 'string' ? one : JSON.stringify(one));
