@@ -16,6 +16,10 @@ const suites = {
   load: { testMatch: ['**/test/load/*.load.ts'], testPathIgnorePatterns: ['/node_modules/', '/dist/'] },
   record: { testMatch: ['**/test/histories/*.record.ts'], testPathIgnorePatterns: ['/node_modules/', '/dist/'] },
   rules: { testMatch: ['**/test/monitoring/*.rules.ts'], testPathIgnorePatterns: ['/node_modules/', '/dist/'] },
+  screenshots: {
+    testMatch: ['**/test/screenshots/*.screens.ts'],
+    testPathIgnorePatterns: ['/node_modules/', '/dist/'],
+  },
   canary: { testMatch: ['**/canary.int.spec.ts'], testPathIgnorePatterns: ['/node_modules/', '/dist/'] },
   containers: { testMatch: ['**/test/containers/*.e2e.ts'], testPathIgnorePatterns: ['/node_modules/', '/dist/'] },
 };
@@ -34,6 +38,7 @@ const timeouts = {
   containers: 600_000,
   load: 1_200_000,
   record: 1_200_000,
+  screenshots: 1_200_000,
 };
 
 export default {
@@ -56,5 +61,7 @@ export default {
   modulePathIgnorePatterns: ['<rootDir>/dist/'],
   testTimeout: Math.max(...named.map((suite) => timeouts[suite] ?? 120_000)),
   // What talks to servers waits for much of its time: two more have room on two cores. What measures has the machine for itself.
-  maxWorkers: Math.min(...named.map((suite) => ({ int: 4, e2e: 4, containers: 1, load: 1, record: 1 })[suite] ?? 2)),
+  maxWorkers: Math.min(
+    ...named.map((suite) => ({ int: 4, e2e: 4, containers: 1, load: 1, record: 1, screenshots: 1 })[suite] ?? 2),
+  ),
 };

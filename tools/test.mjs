@@ -14,7 +14,7 @@ import { runSuites } from './suites.mjs';
 /** In running order: what fails fastest comes first. The architecture rules are part of `unit`. */
 const SUITES = ['unit', 'model', 'sim', 'fuzz', 'int', 'e2e'];
 /** Only when they are asked for. `containers` says why when it is skipped; `load` is to have the machine for itself; `record` makes histories; `canary` runs command lines; `rules` fetches promtool. */
-const OPT_IN = ['containers', 'load', 'record', 'canary', 'rules'];
+const OPT_IN = ['containers', 'load', 'record', 'canary', 'rules', 'screenshots'];
 /** Few files, each of which keeps a core busy for long: one after the other they would leave the second core idle. */
 const TOGETHER = ['model', 'sim', 'fuzz'];
 /** Of the specs that need servers and see a change. */

@@ -3,6 +3,7 @@ import { Empty, PageLink, Loading, usePlace } from '../parts/index.js';
 import { RunsPage } from '../pages/runs/index.js';
 import { words } from '../words/index.js';
 import { Frame } from './frame.js';
+import { PageGuard } from './page-guard.js';
 
 const RunPage = lazy(async () => ({ default: (await import('../pages/run/index.js')).RunPage }));
 const RequestPage = lazy(async () => ({ default: (await import('../pages/request/index.js')).RequestPage }));
@@ -11,11 +12,14 @@ const FleetPage = lazy(async () => ({ default: (await import('../pages/fleet/ind
 const SettingsPage = lazy(async () => ({ default: (await import('../pages/settings/index.js')).SettingsPage }));
 
 export function App(): ReactElement {
+  const { path } = usePlace();
   return (
     <Frame>
-      <Suspense fallback={<Loading />}>
-        <Page />
-      </Suspense>
+      <PageGuard key={path}>
+        <Suspense fallback={<Loading />}>
+          <Page />
+        </Suspense>
+      </PageGuard>
     </Frame>
   );
 }

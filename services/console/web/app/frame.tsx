@@ -1,4 +1,4 @@
-import { useEffect, useState, type ReactElement, type ReactNode } from 'react';
+import { useEffect, useRef, useState, type ReactElement, type ReactNode } from 'react';
 import { Icon, PageLink, usePlace, type IconName } from '../parts/index.js';
 import { live, useMe, useRows, useStore } from '../wire/index.js';
 import { words } from '../words/index.js';
@@ -24,6 +24,7 @@ export function Frame({ children }: { readonly children: ReactNode }): ReactElem
   useEffect(() => {
     document.title = open > 0 ? `(${open}) ${words.product}` : words.product;
   }, [open]);
+  useNotice(open, attention.ready);
   return (
     <div className="shell">
       <a className="skip" href="#main">
@@ -59,12 +60,27 @@ export function Frame({ children }: { readonly children: ReactNode }): ReactElem
         </div>
       </header>
       <Banner />
-      <main id="main" tabIndex={-1}>
+      <main id="main" tabIndex={0}>
         {children}
       </main>
       {palette ? <Palette onClose={() => setPalette(false)} /> : null}
     </div>
   );
+}
+
+/** Who does not look at this page is told of what is new, if the browser was let. */
+function useNotice(open: number, ready: boolean): void {
+  const known = useRef<number>(undefined);
+  useEffect(() => {
+    if (!ready) return;
+    const before = known.current;
+    known.current = open;
+    if (before === undefined || open <= before || !document.hidden) return;
+    if ('Notification' in globalThis && Notification.permission === 'granted') {
+      const notice = new Notification(words.product, { body: words.attention.somebody(open), tag: 'attention' });
+      notice.addEventListener('click', () => window.focus());
+    }
+  }, [open, ready]);
 }
 
 /** Says when what is shown is not what is. */

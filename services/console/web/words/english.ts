@@ -39,7 +39,7 @@ const DID: Readonly<Record<ConversationItem['kind'], string>> = {
 const LINES: Readonly<Record<LineType, string>> = {
   'success-only': 'after success',
   'failure-only': 'if it fails',
-  unconditional: 'whatever happens',
+  unconditional: 'always',
   conditional: 'if',
 };
 
@@ -71,6 +71,7 @@ export const words = {
   close: 'Close',
   keep: 'Back',
   loading: 'Coming …',
+  broken: 'This page cannot be shown.',
   nothingHere: 'There is nothing here.',
   cannotStart: 'The console cannot be started.',
   away: 'Not live: the connection to the console is lost. What is shown may be old; it goes on by itself.',
@@ -159,6 +160,7 @@ export const words = {
       `${counted(llmCalls, 'model call')}, ${tokens.toLocaleString('en')} tokens${costUsd > 0 ? `, ${costUsd.toFixed(4)} USD` : ''}`,
     forkOf: (run: string, sequence: number) => `forked from ${run} at #${sequence}`,
     waitsFor: 'Waits for',
+    waitsForPeople: (count: number) => `Waits for ${counted(count, 'decision')} of a person`,
     more: 'More actions',
     report: 'Report',
     copyLink: 'Copy the link to this moment',
@@ -261,7 +263,7 @@ export const words = {
     why: 'Why it is asked',
     thought: 'What it thinks',
     plan: 'What it means to do next',
-    until: 'A no after',
+    until: 'Counts as a no at',
     given: 'Words so far',
     words: (who: readonly string[], needed: number) =>
       `${who.length} of ${needed}${who.length === 0 ? '' : `: ${who.join(', ')}`}`,
@@ -298,6 +300,7 @@ export const words = {
     settleAbout: 'Nobody has to look at it any more. What happens anew is another entry.',
     takenBy: (who: string) => `taken on by ${who}`,
     notify: 'Tell me in the browser',
+    somebody: (open: number) => `${open} open: somebody is needed.`,
   },
   fleet: {
     title: 'Fleet',

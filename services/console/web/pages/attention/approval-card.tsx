@@ -52,7 +52,7 @@ export function ApprovalCard({ approval, onDone }: ApprovalCardProps): ReactElem
           ],
           [
             words.approval.why,
-            ask.kind === 'approval' ? <Foreign text={[...ask.reasons, ask.rule].join('; ')} /> : null,
+            ask.kind === 'approval' ? <Foreign text={`${ask.reasons.join(' ')} (${ask.rule})`} /> : null,
           ],
           [
             words.approval.thought,

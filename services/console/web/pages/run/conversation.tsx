@@ -104,11 +104,6 @@ function Item({
       <Icon name={ICONS[who]} />
       <div>
         <p className="said-by">
-          <strong>
-            <Foreign text={speakerText({ ...item, model: undefined })} />
-          </strong>{' '}
-          {words.did[kind]}
-          {model === true ? <ForeignMark by="model" /> : null}
           <button
             type="button"
             className="moment"
@@ -117,6 +112,10 @@ function Item({
           >
             {timeText(at)}
           </button>
+          <strong>
+            <Foreign text={speakerText({ ...item, model: undefined })} />
+          </strong>{' '}
+          {words.did[kind]} {model === true ? <ForeignMark by="model" /> : null}
         </p>
         {text === '' ? null : <Foreign text={text} block />}
       </div>

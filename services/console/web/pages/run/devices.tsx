@@ -55,7 +55,7 @@ function Device({ device, tasks, busy, onChoose }: DeviceProps): ReactElement {
         <Foreign text={device.deviceId} />
       </p>
       <p className="device-about">
-        {words.fleet.state[state]} · {device.os === '' ? device.agent : <Foreign text={device.os} />}
+        {words.fleet.state[state]}
         {busy > 0 ? ` · ${words.fleet.load(busy, device.tasksMax)}` : ''}
       </p>
       {running.map(({ id, name }) => (

@@ -1,7 +1,7 @@
 import * as DropdownMenu from '@radix-ui/react-dropdown-menu';
 import { useState, type ReactElement } from 'react';
 import type { RunView } from '#proto';
-import { Ago, Confirm, Elapsed, Foreign, goTo, Icon, Status, type ToConfirm } from '../../parts/index.js';
+import { Ago, Confirm, Elapsed, Foreign, goTo, Icon, PageLink, Status, type ToConfirm } from '../../parts/index.js';
 import { useMay } from '../../wire/index.js';
 import { words } from '../../words/index.js';
 import { runActions } from './actions/index.js';
@@ -20,6 +20,7 @@ export function RunHead({ view, now, isNow, sequence }: RunHeadProps): ReactElem
   const actions = runActions({ view, isNow, sequence, may, onFork: (run) => goTo(`/runs/${run}`) });
   const first = actions.filter(({ first }) => first);
   const others = actions.filter(({ first }) => !first);
+  const asks = view.approvals.filter(({ state }) => state === 'open').length;
   const done = view.tasks.filter(({ status }) => status !== 'PENDING' && status !== 'RUNNING').length;
   return (
     <header className="run-head">
@@ -39,13 +40,19 @@ export function RunHead({ view, now, isNow, sequence }: RunHeadProps): ReactElem
           <Elapsed from={view.requestedAt} until={view.endedAt} now={now} />
         </span>
         <span>
-          {words.run.by} <Foreign text={view.requestedBy} />, <Ago at={view.requestedAt} />
+          {words.run.by} <Foreign text={view.requestedBy} /> <Ago at={view.requestedAt} />
         </span>
         {view.used === undefined || view.used.llmCalls === 0 ? null : <span>{words.run.used(view.used)}</span>}
         {view.parent === null ? null : <span>{words.run.forkOf(view.parent.runId, view.parent.sequence)}</span>}
         {view.waitingFor === null ? null : (
           <span className="waits">
-            {words.run.waitsFor} <Foreign text={view.waitingFor.detail} />
+            {asks > 0 ? (
+              <PageLink href="/attention">{words.run.waitsForPeople(asks)}</PageLink>
+            ) : (
+              <>
+                {words.run.waitsFor} <Foreign text={view.waitingFor.detail} />
+              </>
+            )}
           </span>
         )}
         {view.reason === null ? null : <Foreign text={view.reason} />}

@@ -2,7 +2,13 @@
 export interface LayoutQuestion {
   readonly id: number;
   readonly stars: readonly string[];
-  readonly lines: readonly { readonly id: string; readonly from: string; readonly to: string }[];
+  readonly lines: readonly {
+    readonly id: string;
+    readonly from: string;
+    readonly to: string;
+    /** Of its label; 0 where it has none. */
+    readonly width: number;
+  }[];
   readonly direction: 'LR' | 'TB';
   readonly size: { readonly width: number; readonly height: number };
 }

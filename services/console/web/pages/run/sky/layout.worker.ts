@@ -1,14 +1,18 @@
 import { Graph, layout } from '@dagrejs/dagre';
 import type { LayoutAnswer, LayoutQuestion } from './layout-words.js';
 
+const LABEL_HEIGHT = 18;
+
 /** Where stars stand, found out beside the page: a large constellation must not hold up a keystroke. */
 self.addEventListener('message', ({ data }: MessageEvent<LayoutQuestion>) => {
   const { id, stars, lines, direction, size } = data;
   const graph = new Graph({ multigraph: true });
-  graph.setGraph({ rankdir: direction, nodesep: 22, ranksep: direction === 'LR' ? 70 : 48, marginx: 12, marginy: 12 });
+  graph.setGraph({ rankdir: direction, nodesep: 22, ranksep: direction === 'LR' ? 56 : 44, marginx: 12, marginy: 12 });
   graph.setDefaultEdgeLabel(() => ({}));
   for (const star of stars) graph.setNode(star, { width: size.width, height: size.height });
-  for (const { id: line, from, to } of lines) graph.setEdge(from, to, {}, line);
+  for (const { id: line, from, to, width } of lines) {
+    graph.setEdge(from, to, { width, height: width === 0 ? 0 : LABEL_HEIGHT, labelpos: 'c' }, line);
+  }
   layout(graph);
   const places = stars.map((star) => {
     const { x, y } = graph.node(star) as { x: number; y: number };

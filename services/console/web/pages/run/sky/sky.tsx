@@ -7,17 +7,18 @@ import {
   type Edge,
   type ReactFlowInstance,
 } from '@xyflow/react';
-import { useEffect, useMemo, useRef, useState, type ReactElement } from 'react';
-import { visibleText } from '#libs/visible';
+import { useEffect, useMemo, useRef, useState, type KeyboardEvent, type ReactElement } from 'react';
 import type { LineView } from '#proto';
 import { lineState, type Sky } from '../../../model/index.js';
 import { Empty, Loading } from '../../../parts/index.js';
 import { words } from '../../../words/index.js';
+import { lineLabel } from './line-label.js';
 import { StarView, starText, type StarNode } from './star.js';
 import { STAR_SIZE, useLayout } from './use-layout.js';
 
 const NODE_TYPES = { star: StarView };
-const FIT = { padding: 0.12, maxZoom: 1.1, minZoom: 0.05, duration: 0 } as const;
+/** All of it, unless nothing could be read then: the rest is reached by moving. */
+const FIT = { padding: 0.06, maxZoom: 1.1, minZoom: 0.42, duration: 0 } as const;
 /** Above this, labels of lines and shadows cost more than they tell. */
 const PLAIN_FROM = 200;
 
@@ -73,7 +74,7 @@ export function SkyView({ sky, now, chosen, onChoose }: SkyViewProps): ReactElem
     if (layout !== undefined) requestAnimationFrame(() => void flow.current?.fitView(FIT));
   }, [layout]);
   return (
-    <div className={isPlain ? 'sky plain' : 'sky'} ref={box}>
+    <div className={isPlain ? 'sky plain' : 'sky'} ref={box} onKeyDown={(event) => onKey(event, onChoose)}>
       {sky.stars.length === 0 ? <Empty title={words.run.noStars} /> : layout === undefined ? <Loading /> : null}
       <ReactFlow<StarNode, Edge>
         nodes={nodes}
@@ -83,10 +84,6 @@ export function SkyView({ sky, now, chosen, onChoose }: SkyViewProps): ReactElem
           flow.current = instance;
         }}
         onNodeClick={(_, { id }) => onChoose(id)}
-        onNodesChange={(changes) => {
-          // The keyboard chooses, too.
-          for (const change of changes) if (change.type === 'select' && change.selected) onChoose(change.id);
-        }}
         onlyRenderVisibleElements
         nodesConnectable={false}
         nodesDraggable={false}
@@ -106,20 +103,27 @@ export function SkyView({ sky, now, chosen, onChoose }: SkyViewProps): ReactElem
   );
 }
 
+/** Enter on a star opens it, as a click does. */
+function onKey(event: KeyboardEvent, onChoose: (taskId: string) => void): void {
+  if (event.key !== 'Enter' && event.key !== ' ') return;
+  const star = event.target instanceof HTMLElement ? event.target.closest<HTMLElement>('.react-flow__node') : null;
+  const id = star?.dataset['id'];
+  if (id === undefined) return;
+  event.preventDefault();
+  onChoose(id);
+}
+
 function edgeOf(line: LineView, isPlain: boolean): Edge {
   const state = lineState(line);
-  const { id, from, to, type, condition } = line;
-  const label = type === 'conditional' ? visibleText(condition ?? '') : type === 'success-only' ? '' : words.line[type];
-  const short = label.length > 28 ? `${label.slice(0, 27)}…` : label;
+  const { id, from, to, type } = line;
+  const label = lineLabel(line);
   return {
     id,
     source: from,
     target: to,
     className: `line line-${type} line-${state}`,
     markerEnd: { type: MarkerType.ArrowClosed, width: 16, height: 16, color: `var(--line-${state})` },
-    ...(isPlain || short === ''
-      ? {}
-      : { label: short, labelBgPadding: [5, 3] as [number, number], labelBgBorderRadius: 4 }),
+    ...(isPlain || label === '' ? {} : { label, labelBgPadding: [5, 3] as [number, number], labelBgBorderRadius: 4 }),
     selectable: false,
     focusable: false,
   };

@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'react';
 import type { Sky } from '../../../model/index.js';
+import { labelWidth, lineLabel } from './line-label.js';
 import type { LayoutAnswer, LayoutQuestion } from './layout-words.js';
 
 export const STAR_SIZE = { width: 196, height: 74 } as const;
@@ -26,7 +27,12 @@ export function useLayout(sky: Sky, direction: 'LR' | 'TB'): StarPlaces | undefi
     asked.current += 1;
     const id = asked.current;
     const stars = sky.stars.map((star) => star.id);
-    const lines = sky.lines.map(({ id: line, from, to }) => ({ id: line, from, to }));
+    const lines = sky.lines.map((line) => ({
+      id: line.id,
+      from: line.from,
+      to: line.to,
+      width: labelWidth(lineLabel(line)),
+    }));
     const hear = ({ data }: MessageEvent<LayoutAnswer>): void => {
       if (data.id !== id) return;
       setLayout({ topology, direction, places: new Map(data.places.map(({ id: star, x, y }) => [star, { x, y }])) });

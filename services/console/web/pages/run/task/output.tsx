@@ -127,7 +127,7 @@ export function OutputPane({ runId, taskId, attempt }: OutputProps): ReactElemen
           {state}
         </span>
       </div>
-      <div className="terminal" ref={box} />
+      <div className="output-box" ref={box} />
     </div>
   );
 }

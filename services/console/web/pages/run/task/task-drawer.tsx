@@ -75,7 +75,7 @@ export function TaskDrawer({
             <Foreign text={task.reason} />
           </p>
         )}
-        {star.description === '' ? null : <Foreign text={star.description} block />}
+        {star.description === '' || star.description === task.name ? null : <Foreign text={star.description} block />}
         <Facts
           of={[
             [words.task.id, task.id],
