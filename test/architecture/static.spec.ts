@@ -8,13 +8,13 @@ import { expect, it } from '@jest/globals';
 const ROOT = resolve(import.meta.dirname, '../..');
 const packageFile = createRequire(import.meta.url);
 /** A liveness deadline: each takes less than a minute where nothing else runs. */
-const DEADLINE_MS = 900_000;
+const DEADLINE_MS = 1_700_000;
 
 /**
  * The native compiler is written in Go, whose collector runs whenever the heap has doubled: here when it is five times as large, a sixth of the
  * processor time less, and never because of that with more than this.
  */
-const COLLECT_LATER = { GOGC: '400', GOMEMLIMIT: '3GiB' };
+const COLLECT_LATER = { GOGC: '400', GOMEMLIMIT: '4GiB' };
 
 /** Runs a tool of node_modules as `npm run verify` does; its own words are the failure message. */
 async function check(name: string, program: string, args: readonly string[]): Promise<string> {
