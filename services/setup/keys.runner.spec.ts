@@ -54,7 +54,7 @@ describe('makeKeys', () => {
     await makeKeys(secrets, say);
     const actors = parseActors(await text(secrets.actorsFile));
     const known = await Promise.all(
-      ['cli', 'console', 'planner', 'admin', 'external', 'aip-gateway', 'auditor'].map(async (user) => [
+      ['cli', 'console', 'planner', 'admin', 'external', 'aip-gateway', 'auditor', 'device-agent'].map(async (user) => [
         await keyOf(secrets.seedFile(user)),
         expect.objectContaining({ id: user }),
       ]),
