@@ -89,7 +89,8 @@ const fails = new Set<string>();
 /** What a device of a story does with a command: some are quick, one has no room, some are still at it. */
 function act(command: CommandMessage, device: FakeDevice): void {
   const [action] = command.actions;
-  const line = String(action?.parameters?.['command'] ?? '');
+  const said = action?.parameters?.['command'];
+  const line = typeof said === 'string' ? said : '';
   const id = command.orrery?.command_id ?? '';
   device.started(command);
   if (/^(?:sha256sum .models|du)/u.test(line)) {
