@@ -1,3 +1,4 @@
+import './no-eval.js';
 import './styles/index.js';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';

@@ -1,0 +1,161 @@
+import { execFileSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import { query } from '#libs/messaging';
+import { ownPort } from '#libs/testing';
+import type { Role } from '#proto';
+import { CLIENT_ID, CLIENT_SECRET, TestProvider } from '../../../services/console/login/provider.testing.js';
+import { StoryModel } from '../agent-model.js';
+import { openBrowser } from '../browser.js';
+import { TestSystem, until } from '../system.js';
+import { CONSOLE_STORIES } from './stories.js';
+
+/** A limit for what hangs, not for what is slow. */
+const PAGE_MS_MAX = 120_000;
+/** Tasks read one byte of these: each goes on when the test says so. */
+const GATES = ['watch', 'words', 'output', 'console', 'nats', 'postgres', 'two', 'keyboard'] as const;
+export type GateName = (typeof GATES)[number];
+
+/** In the page, before anything of it: what its policy has refused is told on the console of the browser. */
+const TELL_VIOLATIONS =
+  "document.addEventListener('securitypolicyviolation',(e)=>console.error('refused by the policy: '+e.violatedDirective+' '+e.blockedURI))";
+
+/** One system, one browser and an identity provider for all tests of the console. */
+export class ConsoleRig {
+  readonly base: string;
+  readonly system: TestSystem;
+  readonly browser: Browser;
+  readonly model: StoryModel;
+  readonly provider: TestProvider;
+  /** What no page may do: ask with a dialog, be refused something by its policy, throw. */
+  readonly troubles: string[] = [];
+  readonly #close: () => Promise<void>;
+  readonly #jail: string;
+  #storage: BrowserContextOptions['storageState'];
+
+  private constructor(parts: Pick<ConsoleRig, 'base' | 'system' | 'browser' | 'model' | 'provider'>) {
+    const { base, system, browser, model, provider } = parts;
+    this.base = base;
+    this.system = system;
+    this.browser = browser;
+    this.model = model;
+    this.provider = provider;
+    this.#jail = jailOf(system.home);
+    this.#close = async () => {
+      await browser.close();
+      await system.stop();
+      provider.stop();
+      await model.stop();
+    };
+  }
+
+  static async start(): Promise<ConsoleRig> {
+    const port = await ownPort();
+    const base = `http://127.0.0.1:${port}`;
+    const model = await StoryModel.start(CONSOLE_STORIES);
+    const provider = await TestProvider.start(`${base}/login/callback`);
+    const prepare = async (home: string): Promise<NodeJS.ProcessEnv> => {
+      const secretFile = join(home, 'oidc-client-secret');
+      await writeFile(secretFile, CLIENT_SECRET, { mode: 0o600 });
+      await mkdir(join(jailOf(home), 'old'), { recursive: true });
+      execFileSync('mkfifo', ['-m', '666', ...GATES.map((gate) => join(jailOf(home), gate))]);
+      return {
+        ORRERY_CONSOLE_PORT: String(port),
+        ORRERY_CONSOLE_URL: base,
+        ORRERY_OIDC_ISSUER: provider.issuer,
+        ORRERY_OIDC_CLIENT_ID: CLIENT_ID,
+        ORRERY_OIDC_CLIENT_SECRET_FILE: secretFile,
+      };
+    };
+    const [system, browser] = await Promise.all([
+      TestSystem.startWith({ env: model.env, prepare }, '--devices', '2'),
+      openBrowser(),
+    ]);
+    return new ConsoleRig({ base, system, browser, model, provider });
+  }
+
+  stop(): Promise<void> {
+    return this.#close();
+  }
+
+  /** A browser of somebody who has not logged in. */
+  async stranger(options: BrowserContextOptions = {}): Promise<Page> {
+    const context = await this.browser.newContext({ reducedMotion: 'reduce', baseURL: this.base, ...options });
+    context.setDefaultTimeout(PAGE_MS_MAX);
+    await this.#watch(context);
+    return context.newPage();
+  }
+
+  /** A browser of the first person, who may do everything. */
+  async operator(options: BrowserContextOptions = {}): Promise<Page> {
+    this.#storage ??= await this.#loggedIn();
+    return this.stranger({ storageState: this.#storage, ...options });
+  }
+
+  /** The link that the command line prints. */
+  async link(): Promise<string> {
+    return (await this.system.json<{ url: string }>('console', '--no-open')).url;
+  }
+
+  /** A browser of a person whom the identity provider knows; the first time the person is added. */
+  async person(id: string, roles: readonly Role[]): Promise<Page> {
+    const bus = await this.system.bus();
+    const { issuer } = this.provider;
+    await query(bus, 'registry', 'people-add', { id: randomUUID(), actorId: id, kind: 'person', roles: [...roles] });
+    await query(bus, 'registry', 'people-login', {
+      id: randomUUID(),
+      actorId: id,
+      change: 'bind',
+      issuer,
+      subject: `${id}-1`,
+    });
+    this.provider.who = `${id}-1`;
+    const page = await this.stranger();
+    // The console hears of who was added a moment later.
+    await until(`${id} to be let in`, async () => {
+      await page.goto('/login');
+      await page.getByRole('link', { name: /^Log in at/u }).click();
+      await page.waitForLoadState();
+      return (await page.getByRole('heading', { name: 'Not known here' }).isVisible()) ? undefined : true;
+    });
+    await page.getByRole('heading', { name: 'Runs' }).waitFor();
+    return page;
+  }
+
+  /** Lets the task go on that waits there. */
+  async open(gate: GateName): Promise<void> {
+    await writeFile(join(this.#jail, gate), '.');
+  }
+
+  /** Closes what a test has opened, and says what went wrong in it. */
+  async tidy(): Promise<string[]> {
+    for (const context of this.browser.contexts()) await context.close();
+    return this.troubles.splice(0);
+  }
+
+  async #loggedIn(): Promise<Awaited<ReturnType<BrowserContext['storageState']>>> {
+    const page = await this.stranger();
+    await page.goto(await this.link());
+    await page.getByRole('heading', { name: 'Runs' }).waitFor();
+    const state = await page.context().storageState();
+    await page.context().close();
+    return state;
+  }
+
+  async #watch(context: BrowserContext): Promise<void> {
+    await context.addInitScript(TELL_VIOLATIONS);
+    context.on('dialog', (dialog) => {
+      this.troubles.push(`a dialog: ${dialog.message()}`);
+      void dialog.dismiss();
+    });
+    context.on('weberror', (error) => this.troubles.push(`thrown: ${error.error().message}`));
+    context.on('console', (message) => {
+      const text = message.text();
+      if (message.type() === 'error' && /policy/iu.test(text)) this.troubles.push(text);
+    });
+  }
+}
+
+const jailOf = (home: string): string => join(home, 'devices/web-1/jail');

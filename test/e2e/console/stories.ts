@@ -1,0 +1,31 @@
+import { call, end, exec, type Turn } from '../agent-model.js';
+import { after, creates, edits, ends, task } from '../planner-stories.js';
+
+/** Longer than a test may last. */
+const GATE_SECONDS = 600;
+
+/** What the scripted model says to the agents and the planner of these tests. */
+export const CONSOLE_STORIES: Readonly<Record<string, readonly Turn[]>> = {
+  tidy: [
+    exec('rm -r old', {}, { thought: 'There are only logs of last year in it.' }),
+    call('ASK', { question: 'Is anything else to go?' }),
+    end('FINISH', 'The old logs are gone.'),
+  ],
+  'plan-words': [
+    creates({
+      name: 'Look after the shop',
+      tasks: [
+        task('count', `head -c 1 words`, {
+          name: 'Count the stock',
+          command: { tool: 'EXEC_CLI', arguments: { command: 'head -c 1 words', timeout: GATE_SECONDS } },
+        }),
+      ],
+      dependencies: [],
+    }),
+    edits(
+      { tool: 'add_task', arguments: { ...task('sweep', 'echo swept'), name: 'Sweep the floor' } },
+      { tool: 'add_dependency', arguments: after('count', 'sweep') },
+    ),
+    ends('FINISH', 'The shop is looked after.', ['sweep']),
+  ],
+};
