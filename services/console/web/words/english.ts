@@ -8,6 +8,7 @@ import type {
   TaskStatus,
   Usage,
 } from '#proto';
+import { BOARD_WORDS } from './board.js';
 
 const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
 
@@ -147,6 +148,7 @@ export const words = {
       timeline: 'Timeline',
       history: 'Events',
       figures: 'Figures',
+      board: 'Board',
     },
     planning: 'The planner is at it',
     say: 'Say',
@@ -254,6 +256,7 @@ export const words = {
     annotateTitle: 'Add a note to this run',
     annotateAbout: 'For those who look at it after you. Nothing that the run does depends on it.',
   },
+  board: BOARD_WORDS,
   approval: {
     of: (task: string) => `Approval for ${task}`,
     question: 'question',

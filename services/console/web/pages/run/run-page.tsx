@@ -4,6 +4,7 @@ import { changesIn, skyOf, type ConstellationChange } from '../../model/index.js
 import { Foreign, goTo, PageLink, Loading, Problem, usePlace } from '../../parts/index.js';
 import { useMedia, useRun } from '../../wire/index.js';
 import { words } from '../../words/index.js';
+import { BoardPane } from './board/index.js';
 import { Conversation } from './conversation.js';
 import { Devices } from './devices.js';
 import { FiguresView } from './figures.js';
@@ -76,6 +77,7 @@ export function RunPage({ runId }: { readonly runId: string }): ReactElement {
     timeline: <Timeline commits={commits} now={now} ended={run.endedAt} onChoose={choose} />,
     history: <History commits={record.commits} shown={commits.length} onMoment={toSequence} />,
     figures: <FiguresView commits={commits} view={view} />,
+    board: <BoardPane run={run} view={view} isNow={count === undefined} onChoose={choose} />,
   };
   return (
     <div className="run-page">
@@ -89,14 +91,21 @@ export function RunPage({ runId }: { readonly runId: string }): ReactElement {
           <div className="pane pane-sky">
             <Tabs.List className="tabs" aria-label={words.run.views}>
               {(
-                ['sky', ...(narrow ? (['talk', 'devices'] as const) : []), 'timeline', 'history', 'figures'] as const
+                [
+                  'sky',
+                  ...(narrow ? (['talk', 'devices'] as const) : []),
+                  'timeline',
+                  'history',
+                  'board',
+                  'figures',
+                ] as const
               ).map((name) => (
                 <Tabs.Trigger key={name} value={name} className="tab">
                   {words.run.tab[name]}
                 </Tabs.Trigger>
               ))}
             </Tabs.List>
-            {(['sky', 'talk', 'devices', 'timeline', 'history', 'figures'] as const).map((name) =>
+            {(['sky', 'talk', 'devices', 'timeline', 'history', 'board', 'figures'] as const).map((name) =>
               !narrow && (name === 'talk' || name === 'devices') ? null : (
                 <Tabs.Content key={name} value={name} className={`tab-body tab-${name}`}>
                   {panes[name]}

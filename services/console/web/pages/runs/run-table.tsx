@@ -5,7 +5,7 @@ import { words } from '../../words/index.js';
 
 export function RunTable({ rows }: { readonly rows: readonly RunSummary[] }): ReactElement {
   return (
-    <table className="table runs-table">
+    <table className="table rows-table runs-table">
       <thead>
         <tr>
           <th scope="col">{words.runs.run}</th>

@@ -1,0 +1,43 @@
+import type { ResultFile, RunView, TaskView } from '#proto';
+
+/** A file that a task has left, or that one of its tools has answered with. */
+export interface TaskFile {
+  readonly taskId: string;
+  readonly taskName: string;
+  /** Where it lies in the workspace, or else its name. */
+  readonly path: string;
+  readonly file: ResultFile;
+}
+
+/** Tasks that have left more files than their results name: how many, and where the list of all is. */
+export interface LongFileList {
+  readonly taskId: string;
+  readonly files: number;
+  readonly bytes: number;
+  readonly sha256: string;
+}
+
+/** The files of all tasks, also of those that failed, in the order of the plan. */
+export function filesOfRun({ tasks }: Pick<RunView, 'tasks'>): {
+  readonly files: readonly TaskFile[];
+  readonly more: readonly LongFileList[];
+} {
+  return {
+    files: tasks.flatMap((task) =>
+      (resultOf(task)?.files ?? []).map((file) => ({
+        taskId: task.id,
+        taskName: task.name,
+        path: file.path ?? file.name,
+        file,
+      })),
+    ),
+    more: tasks.flatMap((task) => {
+      const list = resultOf(task)?.fileList;
+      return list === undefined
+        ? []
+        : [{ taskId: task.id, files: list.files, bytes: list.bytes, sha256: list.artifact.sha256 }];
+    }),
+  };
+}
+
+const resultOf = ({ result, error }: TaskView) => result ?? error?.output;

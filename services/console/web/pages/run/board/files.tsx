@@ -1,0 +1,117 @@
+import type { ReactElement } from 'react';
+import type { RunView } from '#proto';
+import { bytesText, filesOfRun, type TaskFile } from '../../../model/index.js';
+import { Empty, Foreign, Icon } from '../../../parts/index.js';
+import { useMay } from '../../../wire/index.js';
+import { words } from '../../../words/index.js';
+
+const HASH_CHARS = 12;
+
+interface FilesProps {
+  readonly view: RunView;
+  readonly onChoose: (taskId: string) => void;
+}
+
+/** Every file that tasks have left: of which task, how large, and by what one knows that it is the same. */
+export function FilesOfRun({ view, onChoose }: FilesProps): ReactElement {
+  const { files, more } = filesOfRun(view);
+  return (
+    <section aria-labelledby="run-files">
+      <div className="section-head">
+        <h2 id="run-files">{words.board.files}</h2>
+      </div>
+      {files.length === 0 ? (
+        <Empty title={words.board.noFiles} />
+      ) : (
+        <table className="table rows-table">
+          <thead>
+            <tr>
+              <th scope="col">{words.board.file}</th>
+              <th scope="col">{words.board.task}</th>
+              <th scope="col" className="number">
+                {words.board.size}
+              </th>
+              <th scope="col">{words.board.hash}</th>
+            </tr>
+          </thead>
+          <tbody>
+            {files.map((one) => (
+              <FileRow
+                key={`${one.taskId} ${one.path} ${one.file.name}`}
+                runId={view.runId}
+                of={one}
+                onChoose={onChoose}
+              />
+            ))}
+          </tbody>
+        </table>
+      )}
+      {more.map(({ taskId, files: count, bytes, sha256 }) => (
+        <p key={taskId} className="faint">
+          <Foreign text={words.board.moreFiles(taskId, count, bytesText(bytes))} />{' '}
+          <a href={`/v1/artifacts/${sha256}`} download={`${taskId}-files.json`}>
+            {words.board.fileList}
+          </a>
+        </p>
+      ))}
+    </section>
+  );
+}
+
+interface FileRowProps {
+  readonly runId: string;
+  readonly of: TaskFile;
+  readonly onChoose: (taskId: string) => void;
+}
+
+function FileRow({ runId, of: { taskId, taskName, path, file }, onChoose }: FileRowProps): ReactElement {
+  const may = useMay();
+  const { artifact, mediaType, problem, mode } = file;
+  const address = `/v1/runs/${runId}/output?task=${encodeURIComponent(taskId)}&artifact=${encodeURIComponent(path)}`;
+  return (
+    <tr>
+      <th scope="row">
+        {artifact === undefined || !may('READ_OUTPUT') ? (
+          <Foreign text={path} />
+        ) : (
+          <a href={address} download aria-label={words.board.download(path)}>
+            <Foreign text={path} />
+          </a>
+        )}
+        <span className="faint file-type">{[mediaType, ...(mode === undefined ? [] : [mode])].join(' · ')}</span>
+        {problem === undefined ? null : (
+          <span className="faint">
+            <Foreign text={problem} />
+          </span>
+        )}
+      </th>
+      <td data-name={words.board.task}>
+        <button type="button" className="link" onClick={() => onChoose(taskId)}>
+          <Foreign text={taskName} />
+        </button>
+      </td>
+      <td className="number" data-name={words.board.size}>
+        {artifact === undefined ? words.board.notKept : bytesText(artifact.bytes)}
+      </td>
+      <td data-name={words.board.hash}>
+        {artifact === undefined ? null : <Hash of={path} sha256={artifact.sha256} />}
+      </td>
+    </tr>
+  );
+}
+
+function Hash({ of, sha256 }: { readonly of: string; readonly sha256: string }): ReactElement {
+  return (
+    <span className="row tight">
+      <code title={sha256}>{sha256.slice(0, HASH_CHARS)}…</code>
+      <button
+        type="button"
+        className="button quiet small"
+        aria-label={words.board.copyHash(of)}
+        onClick={() => void navigator.clipboard.writeText(sha256)}
+      >
+        <Icon name="copy" />
+      </button>
+    </span>
+  );
+}
