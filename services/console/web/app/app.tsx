@@ -7,6 +7,8 @@ import { PageGuard } from './page-guard.js';
 
 const RunPage = lazy(async () => ({ default: (await import('../pages/run/index.js')).RunPage }));
 const RequestPage = lazy(async () => ({ default: (await import('../pages/request/index.js')).RequestPage }));
+const GalleryPage = lazy(async () => ({ default: (await import('../pages/runbooks/index.js')).GalleryPage }));
+const RunbookPage = lazy(async () => ({ default: (await import('../pages/runbooks/index.js')).RunbookPage }));
 const AttentionPage = lazy(async () => ({ default: (await import('../pages/attention/index.js')).AttentionPage }));
 const FleetPage = lazy(async () => ({ default: (await import('../pages/fleet/index.js')).FleetPage }));
 const SettingsPage = lazy(async () => ({ default: (await import('../pages/settings/index.js')).SettingsPage }));
@@ -28,12 +30,16 @@ function Page(): ReactElement {
   const { path } = usePlace();
   const run = /^\/runs\/([0-9a-z]{4,26})$/u.exec(path)?.[1];
   if (run !== undefined) return <RunPage key={run} runId={run} />;
+  const runbook = /^\/runbooks\/([a-z][a-z0-9-]{0,63})$/u.exec(path)?.[1];
+  if (runbook !== undefined) return <RunbookPage key={runbook} name={runbook} />;
   switch (path) {
     case '/':
     case '/runs':
       return <RunsPage />;
     case '/new':
       return <RequestPage />;
+    case '/runbooks':
+      return <GalleryPage />;
     case '/attention':
       return <AttentionPage />;
     case '/fleet':

@@ -9,6 +9,7 @@ import { switchTheme, theme } from './theme.js';
 const PLACES = [
   { href: '/', icon: 'runs', name: words.nav.runs, at: /^\/(runs.*)?$/u },
   { href: '/new', icon: 'request', name: words.nav.request, at: /^\/new$/u },
+  { href: '/runbooks', icon: 'runbooks', name: words.nav.runbooks, at: /^\/runbooks/u },
   { href: '/attention', icon: 'attention', name: words.nav.attention, at: /^\/attention$/u },
   { href: '/fleet', icon: 'fleet', name: words.nav.fleet, at: /^\/fleet$/u },
   { href: '/settings', icon: 'settings', name: words.nav.settings, at: /^\/settings$/u },

@@ -2,7 +2,14 @@ import { useEffect, useRef } from 'react';
 import { goTo } from '../parts/index.js';
 
 /** `g` and a letter: where to. */
-const GO: Readonly<Record<string, string>> = { r: '/', n: '/new', a: '/attention', f: '/fleet', s: '/settings' };
+const GO: Readonly<Record<string, string>> = {
+  r: '/',
+  n: '/new',
+  b: '/runbooks',
+  a: '/attention',
+  f: '/fleet',
+  s: '/settings',
+};
 const NEXT_KEY_MS = 1_000;
 
 /** Keys that work everywhere but where something is written. */

@@ -24,6 +24,7 @@ export function Palette({ onClose }: { readonly onClose: () => void }): ReactEle
   const commands: Command[] = [
     { id: 'runs', name: words.nav.runs, hint: words.palette.page, keys: 'g r', act: () => goTo('/') },
     { id: 'new', name: words.nav.request, hint: words.palette.page, keys: 'g n', act: () => goTo('/new') },
+    { id: 'runbooks', name: words.nav.runbooks, hint: words.palette.page, keys: 'g b', act: () => goTo('/runbooks') },
     {
       id: 'attention',
       name: words.nav.attention,

@@ -2,6 +2,7 @@
 export * from './dialog.js';
 export * from './icon.js';
 export * from './panel.js';
+export * from './search-field.js';
 export * from './status.js';
 export * from './text.js';
 export * from './router.js';

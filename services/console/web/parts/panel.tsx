@@ -1,5 +1,7 @@
 import type { ReactElement, ReactNode } from 'react';
+import type { Issue } from '#proto';
 import { words } from '../words/index.js';
+import { Foreign } from './text.js';
 
 /** What is said where there is nothing to show. */
 export function Empty({ title, children }: { readonly title: string; readonly children?: ReactNode }): ReactElement {
@@ -25,6 +27,20 @@ export function Problem({ text }: { readonly text: string }): ReactElement {
     <p className="problem" role="alert">
       {text}
     </p>
+  );
+}
+
+/** What is wrong, field by field, as who decides says it. */
+export function Issues({ of }: { readonly of: readonly Issue[] }): ReactElement | null {
+  if (of.length === 0) return null;
+  return (
+    <ul className="issues">
+      {of.map(({ path, message }) => (
+        <li key={`${path} ${message}`}>
+          <code>{path}</code> <Foreign text={message} />
+        </li>
+      ))}
+    </ul>
   );
 }
 

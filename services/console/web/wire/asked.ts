@@ -15,13 +15,15 @@ export function useAsked<T>(path: string | undefined, parse: (json: unknown) => 
   useEffect(() => {
     if (path === undefined) return undefined;
     const stopped = new AbortController();
-    getJson(path, stopped.signal).then(
-      (json) => setAnswer({ value: parse(json), path }),
-      (error: unknown) => {
-        if (!stopped.signal.aborted)
-          setAnswer({ problem: error instanceof Error ? error.message : String(error), path });
-      },
-    );
+    getJson(path, stopped.signal)
+      .then(parse)
+      .then(
+        (value) => setAnswer({ value, path }),
+        (error: unknown) => {
+          if (!stopped.signal.aborted)
+            setAnswer({ problem: error instanceof Error ? error.message : String(error), path });
+        },
+      );
     return () => stopped.abort();
     // The way in which an answer is read does not change.
   }, [path, round]);

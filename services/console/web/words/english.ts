@@ -9,6 +9,7 @@ import type {
   Usage,
 } from '#proto';
 import { BOARD_WORDS } from './board.js';
+import { RUNBOOK_WORDS } from './runbooks.js';
 
 const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
 
@@ -83,6 +84,7 @@ export const words = {
     label: 'Places',
     runs: 'Runs',
     request: 'New request',
+    runbooks: 'Runbooks',
     attention: 'Needs attention',
     fleet: 'Fleet',
     settings: 'You',
@@ -338,10 +340,12 @@ export const words = {
     releaseAbout: 'Tasks may start on it again.',
     heldBy: (who: string) => `Held by ${who}:`,
   },
+  runbooks: RUNBOOK_WORDS,
   request: {
     title: 'New request',
     words: 'In words',
     plan: 'As a plan',
+    fromRunbook: 'From a runbook',
     goal: 'What is wanted',
     goalExample: 'Collect the warnings of every Linux server and write one report.',
     approve: 'Show me the plan first, and wait for my word',

@@ -3,7 +3,7 @@ import { useRef, useState, type FormEvent, type ReactElement } from 'react';
 import { z } from 'zod';
 import { RunId } from '#proto';
 import { ApiError, newKey, postJson, useMay } from '../../wire/index.js';
-import { Empty, goTo, Problem } from '../../parts/index.js';
+import { Empty, goTo, Issues, PageLink, Problem } from '../../parts/index.js';
 import { words } from '../../words/index.js';
 import { PLAN_EXAMPLE } from './plan-example.js';
 
@@ -48,6 +48,9 @@ export function RequestPage(): ReactElement {
     <div className="page narrow">
       <div className="page-head">
         <h1>{words.request.title}</h1>
+        <PageLink href="/runbooks" className="button">
+          {words.request.fromRunbook}
+        </PageLink>
       </div>
       <form className="stack" onSubmit={submit}>
         <Tabs.Root value={kind} onValueChange={setKind}>
@@ -91,15 +94,7 @@ export function RequestPage(): ReactElement {
         {problem === undefined ? null : (
           <>
             <Problem text={problem.message} />
-            {problem instanceof ApiError && (problem.refusal?.issues.length ?? 0) > 0 ? (
-              <ul className="issues">
-                {problem.refusal?.issues.map(({ path, message }) => (
-                  <li key={`${path} ${message}`}>
-                    <code>{path}</code> {message}
-                  </li>
-                ))}
-              </ul>
-            ) : null}
+            {problem instanceof ApiError ? <Issues of={problem.refusal?.issues ?? []} /> : null}
           </>
         )}
         <div className="row end">

@@ -23,7 +23,7 @@ const FIT = { padding: 0.06, maxZoom: 1.1, minZoom: 0.42, duration: 0 } as const
 const PLAIN_FROM = 200;
 
 interface SkyViewProps {
-  readonly sky: Sky;
+  readonly sky: Omit<Sky, 'view'>;
   /** Of the moment that is looked at; undefined: now. */
   readonly now: number | undefined;
   readonly chosen: string | undefined;

@@ -12,7 +12,7 @@ export interface StarPlaces {
 }
 
 /** Where the stars stand: found out again only when there are other stars or lines. */
-export function useLayout(sky: Sky, direction: 'LR' | 'TB'): StarPlaces | undefined {
+export function useLayout(sky: Omit<Sky, 'view'>, direction: 'LR' | 'TB'): StarPlaces | undefined {
   const [layout, setLayout] = useState<StarPlaces & { direction: string }>();
   const worker = useRef<Worker>(undefined);
   const asked = useRef(0);

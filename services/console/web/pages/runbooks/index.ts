@@ -1,0 +1,2 @@
+export { GalleryPage } from './gallery-page.js';
+export { RunbookPage } from './runbook-page.js';

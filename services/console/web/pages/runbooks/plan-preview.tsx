@@ -1,0 +1,67 @@
+import { lazy, Suspense, useMemo, useState, type ReactElement } from 'react';
+import { callText } from '#libs/constellation';
+import type { TaskConstellation, TaskStar } from '#proto';
+import { skyOfPlan } from '../../model/index.js';
+import { Dialog, Empty, Facts, Foreign, Loading } from '../../parts/index.js';
+import { words } from '../../words/index.js';
+
+const SkyView = lazy(async () => ({ default: (await import('../run/sky/index.js')).SkyView }));
+
+/** The plan that a form comes to: its stars, and of each what exactly would be done. */
+export function PlanPreview({ plan }: { readonly plan: TaskConstellation }): ReactElement {
+  const sky = useMemo(() => skyOfPlan(plan), [plan]);
+  const [chosen, setChosen] = useState<string>();
+  const task = plan.tasks.find(({ id }) => id === chosen);
+  return (
+    <>
+      <div className="plan-sky">
+        <Suspense fallback={<Loading />}>
+          <SkyView sky={sky} now={undefined} chosen={chosen} onChoose={setChosen} />
+        </Suspense>
+      </div>
+      {task === undefined ? null : <PlannedTask task={task} onClose={() => setChosen(undefined)} />}
+    </>
+  );
+}
+
+function PlannedTask({ task, onClose }: { readonly task: TaskStar; readonly onClose: () => void }): ReactElement {
+  const { name, description, target, command, verify } = task;
+  return (
+    <Dialog side open title={name} onClose={onClose}>
+      <Facts
+        of={[
+          [words.runbooks.description, description === '' ? null : <Foreign text={description} />],
+          [
+            words.runbooks.target,
+            <code>
+              <Foreign text={'device' in target ? target.device : JSON.stringify(target)} />
+            </code>,
+          ],
+          [
+            words.runbooks.command,
+            command === undefined ? (
+              words.runbooks.inWords
+            ) : (
+              <code className="block">
+                <Foreign text={callText(command)} />
+              </code>
+            ),
+          ],
+          [
+            words.runbooks.verify,
+            verify === undefined ? null : (
+              <code>
+                <Foreign text={verify.command === undefined ? (verify.condition ?? '') : callText(verify.command)} />
+              </code>
+            ),
+          ],
+        ]}
+      />
+    </Dialog>
+  );
+}
+
+/** While there is no plan: why. */
+export function NoPlan({ isComing }: { readonly isComing: boolean }): ReactElement {
+  return isComing ? <Loading /> : <Empty title={words.runbooks.noPlan} />;
+}
