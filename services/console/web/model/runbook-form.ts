@@ -17,7 +17,7 @@ export function typedAtFirst(parameters: readonly RunbookParameter[]): TypedPara
 export function saidIn(
   parameters: readonly RunbookParameter[],
   typed: TypedParameters,
-): Readonly<Record<string, Json>> {
+): Readonly<Record<string, string>> {
   return Object.fromEntries(
     parameters.flatMap(({ name, type, default: value }) => {
       const text = typed[name] ?? '';
