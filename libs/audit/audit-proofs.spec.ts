@@ -61,6 +61,61 @@ describe('the proofs of a run', () => {
   });
 });
 
+describe('what an agent writes on the board', () => {
+  const AGENTS: Actor = { kind: 'system', id: 'device-agent' };
+  const known = logs({ 'device-agent': [added(AGENTS), keyAdded('agents')] });
+  const attempt = { taskId: 'a', attempt: 1 };
+  const written = (change: object = {}): RunEvent => ({
+    type: 'BOARD_WRITTEN',
+    data: {
+      name: 'hosts',
+      value: ['db-1'],
+      revision: 1,
+      by: AGENTS,
+      attempt,
+      judge: true,
+      writtenAt: at(14),
+      ...change,
+    },
+  });
+  const write: ProvenOrder = {
+    ...verb('BOARD_SET', { name: 'hosts', value: ['db-1'], attempt }, 'board-1'),
+    events: [written()],
+    minute: 14,
+    by: 'agents',
+  };
+  const end = { cause: { kind: 'attempt' as const }, by: undefined };
+  const completed = (of: typeof attempt): RunEvent => ({
+    type: 'TASK_COMPLETED',
+    data: { ...of, result: { value: {} }, lines: [], completedAt: at(14), attemptHash: null },
+  });
+
+  it('is proven by the service that runs it, whose log is needed', () => {
+    expect(found([...ORDERS, write], known)).toEqual([]);
+    expect(actorsInvolved(sealed([...ORDERS, write]))).toContain('device-agent');
+  });
+
+  it('needs no proof where the end of its attempt brings it', () => {
+    expect(found([...ORDERS, { ...write, ...end, events: [written(), completed(attempt)] }], known)).toEqual([]);
+  });
+
+  it.each<[string, Partial<ProvenOrder>, RegExp]>([
+    ['another value', { events: [written({ value: ['db-2'] })] }, /its value is not what is recorded/u],
+    ['another name', { events: [written({ name: 'other' })] }, /its name is not what is recorded/u],
+    ['the key of somebody else', { by: 'anna' }, /anna signed it, and it is recorded in the name of device-agent/u],
+    ['no proof', { ...end, events: [written()] }, /BOARD_WRITTEN by device-agent: nothing in this commit proves it/u],
+    [
+      'the end of another attempt',
+      { ...end, events: [written(), completed({ ...attempt, attempt: 2 })] },
+      /BOARD_WRITTEN by device-agent: nothing in this commit proves it/u,
+    ],
+  ])('with %s, is found out', (_, change, message) => {
+    expect(found([...ORDERS, { ...write, ...change }], known)).toEqual(
+      expect.arrayContaining([expect.stringMatching(message)]),
+    );
+  });
+});
+
 describe('who forges a run', () => {
   const vouchedAs = (change: Partial<Vouched>) => changed(3, { vouched: { ...LOGIN, ...change } });
 

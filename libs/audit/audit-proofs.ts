@@ -4,7 +4,16 @@
 //                     └──► what was signed is what was recorded, in the name of the same actor
 //   cause without one ──► from before proofs were kept, or published on a subject of its own; anything else was taken away
 import { checkKeptProof, PROOF_MS_MAX } from '#libs/keys';
-import { RUN_VERBS, RunCommit, subjects, type Actor, type Cause, type KeptProof, type RunId } from '#proto';
+import {
+  RUN_VERBS,
+  RunCommit,
+  subjects,
+  type Actor,
+  type Cause,
+  type KeptProof,
+  type RecordedRunEvent,
+  type RunId,
+} from '#proto';
 import { selfApprovalFaults, standingFaults, unjudgedFaults } from './audit-standing.js';
 import { planProofs } from './audit-plans.js';
 import { auditAttention } from './audit-attention.js';
@@ -204,8 +213,7 @@ function unprovenFacts(runId: RunId, commit: RunCommit, actors: KnownActors | un
   });
   return commit.events.flatMap((event) => {
     const fact = factOf(event);
-    if (fact === undefined || !fact.atOnce || (event.type === 'RUN_REQUESTED' && fact.by.kind === 'external'))
-      return [];
+    if (fact === undefined || !fact.atOnce || needsNoProof(event, commit)) return [];
     const isProven = proofs.some(
       ({ verb, body }) =>
         fact.verbs.includes(verb) && (body === undefined || verb === 'SUBMIT' || differs(body, fact) === undefined),
@@ -214,6 +222,16 @@ function unprovenFacts(runId: RunId, commit: RunCommit, actors: KnownActors | un
       ? []
       : [`event ${event.sequence}, ${event.type} by ${fact.by.id}: nothing in this commit proves it`];
   });
+}
+
+/** What was published needs none, and what a task promised to leave on the board comes with the end of its attempt. */
+function needsNoProof({ type, data }: RecordedRunEvent, { events }: RunCommit): boolean {
+  if (type === 'RUN_REQUESTED') return data.requestedBy.kind === 'external';
+  if (type !== 'BOARD_WRITTEN' || data.by.kind !== 'system' || data.attempt === undefined) return false;
+  const { taskId, attempt } = data.attempt;
+  return events.some(
+    (event) => event.type === 'TASK_COMPLETED' && event.data.taskId === taskId && event.data.attempt === attempt,
+  );
 }
 
 const isSame = (one: Actor, other: Actor): boolean => one.kind === other.kind && one.id === other.id;

@@ -12,7 +12,7 @@ const T0 = Date.parse('2026-11-20T12:00:00.000Z');
 const at = (minutes: number): string => new Date(T0 + minutes * 60_000).toISOString();
 const newSeed = (): string => new TextDecoder().decode(createUser().getSeed());
 const keyOf = (seed: string): string => fromSeed(new TextEncoder().encode(seed)).getPublicKey();
-const SEEDS = { anna: newSeed(), bob: newSeed(), console: newSeed(), mallory: newSeed() };
+const SEEDS = { anna: newSeed(), bob: newSeed(), console: newSeed(), agents: newSeed(), mallory: newSeed() };
 const ANNA: Actor = { kind: 'person', id: 'anna' };
 const BOB: Actor = { kind: 'person', id: 'bob' };
 const SETUP: Actor = { kind: 'system', id: 'setup' };

@@ -54,9 +54,7 @@ export function factOf({ type, data }: RecordedRunEvent): SignedFact | undefined
     case 'WORDS_SAID':
       return fact({ by: data.by, said: { text: data.text } }, 'SAY');
     case 'BOARD_WRITTEN':
-      // What an attempt or the planner wrote is vouched for by the service that carries it out.
-      if (data.by.kind === 'system') return undefined;
-      return fact({ by: data.by, said: { name: data.name } }, 'BOARD_SET', 'BOARD_DELETE');
+      return fact({ by: data.by, said: { name: data.name, value: data.value } }, 'BOARD_SET', 'BOARD_DELETE');
     case 'APPROVAL_GIVEN':
       return fact({ by: data.by, said: { approvalId: data.approvalId, wall: data.wall } }, 'APPROVE');
     case 'APPROVAL_DECIDED':
