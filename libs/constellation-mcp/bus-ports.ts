@@ -1,10 +1,12 @@
+import { createHash } from 'node:crypto';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { evolveCommit, foldRun, type Run } from '#libs/constellation';
 import { openRunLog, type RunLog } from '#libs/event-log';
 import { parseVerbFields, sendVerb, type VerbOutcome } from '#libs/messaging';
-import { sentenceOf, type Edit, type EditGrant, type RunId } from '#proto';
+import { sentenceOf, type EditGrant, type RunId, type VerbId } from '#proto';
 import { DeskError } from './desk.js';
 import type { LivePorts } from './live-constellation.js';
+import type { RunPorts, RunVerbWords } from './live-run.js';
 
 export interface BusPortsOptions {
   readonly nc: NatsConnection;
@@ -20,10 +22,14 @@ export interface BusPortsOptions {
   readonly signal?: AbortSignal;
 }
 
-/** A run over the bus: read from its log, changed with PROPOSE. */
-export function busPorts(options: BusPortsOptions): LivePorts {
+/** A run over the bus: read from its log, changed with PROPOSE, told what is said with verbs of its own. */
+export function busPorts(options: BusPortsOptions): LivePorts & RunPorts {
   const reader = new RunReader(openRunLog(options.nc), options.runId);
-  return { loadRun: () => reader.load(), propose: (edits) => propose(options, edits) };
+  return {
+    loadRun: () => reader.load(),
+    propose: (edits) => send(options, 'PROPOSE', { fields: { proposal: { editId: null, edits } } }),
+    say: ({ verb, fields, ...words }) => send(options, verb, { fields, id: idOf(options, fields, words) }),
+  };
 }
 
 interface Known {
@@ -57,17 +63,38 @@ class RunReader {
 }
 
 /** One intent per call: the verb has an id of its own, and only the sending of this call repeats it. */
-async function propose(options: BusPortsOptions, edits: readonly Edit[]): Promise<VerbOutcome> {
-  const { nc, runId, seed, grant, now, deadlineMs, signal } = options;
-  const fields = parseVerbFields('PROPOSE', { proposal: { editId: null, edits }, grant: grant() });
-  if (!fields.ok) throw new DeskError(fields.issues.map(sentenceOf).join('; '));
+async function send(
+  { runId, nc, seed, grant, now, deadlineMs, signal }: BusPortsOptions,
+  verb: Granted,
+  { fields, id }: { readonly fields: object; readonly id?: VerbId | undefined },
+): Promise<VerbOutcome> {
+  const parsed = parseVerbFields(verb, { ...fields, grant: grant() });
+  if (!parsed.ok) throw new DeskError(parsed.issues.map(sentenceOf).join('; '));
   return sendVerb(nc, {
     runId,
-    verb: 'PROPOSE',
-    fields: fields.value,
+    verb,
+    fields: parsed.value,
+    id,
     seed,
     now,
     ...(deadlineMs === undefined ? {} : { deadlineMs }),
     ...(signal === undefined ? {} : { signal }),
   });
+}
+
+/** What may come with a grant. */
+type Granted = 'PROPOSE' | RunVerbWords['verb'];
+
+/**
+ * Words that their caller has given an id keep it, however often they come. The orchestrator knows it of the sender, which is one for
+ * all callers: so it is made of theirs, of who allowed it, and of what is said.
+ */
+function idOf(
+  { grant }: BusPortsOptions,
+  fields: object,
+  { id }: { readonly id?: VerbId | undefined },
+): VerbId | undefined {
+  if (id === undefined) return undefined;
+  const said = JSON.stringify([grant().key, id, fields]);
+  return `mcp-${createHash('sha256').update(said).digest('hex').slice(0, 40)}`;
 }

@@ -15,7 +15,7 @@ type Dependency = ConstellationSnapshot['dependencies'][number];
  * be seen is an escape, and its texts are cut when all of it would be too large.
  */
 export function cleanSnapshot(snapshot: ConstellationSnapshot): ConstellationSnapshot {
-  const whole = shown(snapshot);
+  const whole = cleanValue(snapshot);
   let fitting = whole;
   for (const chars of TEXT_CHARS) {
     if (Buffer.byteLength(JSON.stringify(fitting)) <= SNAPSHOT_BYTES_MAX) break;
@@ -25,12 +25,12 @@ export function cleanSnapshot(snapshot: ConstellationSnapshot): ConstellationSna
 }
 
 /** The same value with every string in it as it may be shown, the names of fields too: those of arguments come from others. */
-function shown<T>(value: T): T;
-function shown(value: unknown): unknown {
+export function cleanValue<T>(value: T): T;
+export function cleanValue(value: unknown): unknown {
   if (typeof value === 'string') return visibleText(value);
   if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map((item: unknown) => shown(item));
-  return Object.fromEntries(Object.entries(value).map(([name, item]) => [visibleText(name), shown(item)]));
+  if (Array.isArray(value)) return value.map((item: unknown) => cleanValue(item));
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [visibleText(name), cleanValue(item)]));
 }
 
 type Change = (text: string) => string;

@@ -5,4 +5,5 @@ export { accessNeededFor, toolsFor, type Access } from './tools.js';
 export * from './instructions.js';
 export { cleanSnapshot, SNAPSHOT_BYTES_MAX } from './clean-snapshot.js';
 export * from './live-constellation.js';
+export * from './live-run.js';
 export * from './bus-ports.js';

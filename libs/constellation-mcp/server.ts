@@ -6,15 +6,16 @@ import {
   McpError,
   type CallToolResult,
 } from '@modelcontextprotocol/sdk/types.js';
-import { parseWith, sentenceOf, type ConstellationSnapshot, type RunId } from '#proto';
+import { parseWith, sentenceOf, type RunId } from '#proto';
 import { visibleText } from '#libs/visible';
-import { cleanSnapshot } from './clean-snapshot.js';
-import { DeskError, type ConstellationDesk, type DeskAnswer } from './desk.js';
+import { cleanSnapshot, cleanValue } from './clean-snapshot.js';
+import { DeskError, type ConstellationDesk, type DeskAnswer, type RunDesk } from './desk.js';
 import { instructionsFor } from './instructions.js';
+import { callRunTool, isRunTool, RUN_TOOLS, type RunToolAnswer } from './run-tools.js';
 import { accessNeededFor, READ_TOOL, ReadToolInput, AnyToolCall, toolsFor, type Access } from './tools.js';
 
 export interface McpServerOptions {
-  /** With `read`, get_constellation is the only tool there is. */
+  /** With `read` there are the tools alone that change nothing. */
   readonly access: Access;
   readonly runId: RunId;
   /** Told of what is nobody's fault but ours; the caller hears only that there was something. */
@@ -26,12 +27,18 @@ const ABOUT = { name: 'orrery-constellation', title: 'Orrery task constellation'
 const PROBLEMS_MAX = 20;
 const PROBLEM_CHARS_MAX = 2_000;
 
+/** What the tools look at and change. */
+export interface ServedDesks {
+  readonly constellation: ConstellationDesk;
+  readonly run: RunDesk;
+}
+
 /**
- * The Constellation MCP server (paper section 5.3): its seven tools and get_constellation, over any desk. What the desk
- * refuses is the result of the tool, for a model to read and repair; a name that is no tool is an error of the protocol.
- * Serves one connection.
+ * The Constellation MCP server (paper section 5.3): its seven tools and get_constellation, and what is said to the run and its board,
+ * over any desks. What a desk refuses is the result of the tool, for a model to read and repair; a name that is no tool is an error of
+ * the protocol. Serves one connection.
  */
-export function constellationServer(desk: ConstellationDesk, options: McpServerOptions): McpServer {
+export function constellationServer(served: ServedDesks, options: McpServerOptions): McpServer {
   const { access, runId, onFault } = options;
   const mcp = new McpServer(ABOUT, { instructions: instructionsFor(runId, access), jsonSchemaValidator: NO_VALIDATOR });
   // The SDK's own handlers give a name that is no tool a result, and validate every answer of ours once more.
@@ -41,7 +48,7 @@ export function constellationServer(desk: ConstellationDesk, options: McpServerO
   mcp.server.setRequestHandler(CallToolRequestSchema, async ({ params }) => {
     refuseUnknown(params.name, access);
     try {
-      return resultOf(await call(desk, params.name, params.arguments ?? {}));
+      return resultOf(await call(served, params.name, params.arguments ?? {}));
     } catch (error) {
       if (error instanceof DeskError) return unsure(error);
       onFault?.(error);
@@ -68,7 +75,18 @@ function refuseUnknown(name: string, access: Access): void {
   }
 }
 
-async function call(desk: ConstellationDesk, tool: string, input: unknown): Promise<DeskAnswer> {
+async function call({ constellation, run }: ServedDesks, tool: string, input: unknown): Promise<RunToolAnswer> {
+  if (isRunTool(tool)) {
+    const parsed = parseWith<unknown>(RUN_TOOLS[tool].input, input);
+    if (!parsed.ok) return { ok: false, problems: parsed.issues.map(sentenceOf) };
+    const answer = await callRunTool(run, tool, parsed.value);
+    return answer.ok ? { ok: true, shown: cleanValue(answer.shown) } : answer;
+  }
+  const answer = await callConstellation(constellation, tool, input);
+  return answer.ok ? { ok: true, shown: { ...cleanSnapshot(answer.snapshot) } } : answer;
+}
+
+async function callConstellation(desk: ConstellationDesk, tool: string, input: unknown): Promise<DeskAnswer> {
   if (tool === READ_TOOL) {
     const parsed = parseWith(ReadToolInput, input);
     if (!parsed.ok) return { ok: false, problems: parsed.issues.map(sentenceOf) };
@@ -80,13 +98,10 @@ async function call(desk: ConstellationDesk, tool: string, input: unknown): Prom
   return { ok: false, problems: issues.map(sentenceOf) };
 }
 
-function resultOf(answer: DeskAnswer): CallToolResult {
-  return answer.ok ? shown(cleanSnapshot(answer.snapshot)) : refusal(answer.problems);
-}
-
 /** As text, too: hosts that know no structured content show that to their model. */
-function shown(snapshot: ConstellationSnapshot): CallToolResult {
-  return { content: [{ type: 'text', text: JSON.stringify(snapshot) }], structuredContent: { ...snapshot } };
+function resultOf(answer: RunToolAnswer): CallToolResult {
+  if (!answer.ok) return refusal(answer.problems);
+  return { content: [{ type: 'text', text: JSON.stringify(answer.shown) }], structuredContent: { ...answer.shown } };
 }
 
 /** Whether something was changed is for the message to say. */

@@ -8,10 +8,11 @@ import {
   type ConstellationTool,
   type EditGrant,
 } from '#proto';
+import { isRunTool, RUN_TOOL_NAMES, RUN_TOOLS } from './run-tools.js';
 
 export type Access = EditGrant['access'];
 
-/** The one tool that changes nothing. */
+/** Looks at the constellation. */
 export const READ_TOOL = 'get_constellation';
 export const ReadToolInput = z.strictObject({});
 
@@ -60,14 +61,34 @@ const EDITS: readonly Tool[] = CONSTELLATION_TOOL_NAMES.map((name) => ({
   },
 }));
 
+const OF_RUN: readonly Tool[] = RUN_TOOL_NAMES.map((name) => {
+  const { access, title, about, input, output, hints } = RUN_TOOLS[name];
+  return {
+    name,
+    title,
+    description: about,
+    inputSchema: schemaOf(input, 'input'),
+    outputSchema: schemaOf(output, 'output'),
+    annotations: {
+      readOnlyHint: access === 'read',
+      destructiveHint: hints.destructive,
+      idempotentHint: hints.idempotent,
+      // What is said is put to a planner, and what stands on the board is read by commands.
+      openWorldHint: access === 'edit',
+    },
+  };
+});
+
 /** As `tools/list` names them. */
 export function toolsFor(access: Access): Tool[] {
-  return access === 'edit' ? [READ, ...EDITS] : [READ];
+  if (access === 'edit') return [READ, ...EDITS, ...OF_RUN];
+  return [READ, ...OF_RUN.filter(({ name }) => accessNeededFor(name) === 'read')];
 }
 
 /** Which schema is meant; undefined for what is no tool, also for the names that every object answers to. */
 export function accessNeededFor(tool: string): Access | undefined {
   if (tool === READ_TOOL) return 'read';
+  if (isRunTool(tool)) return RUN_TOOLS[tool].access;
   return Object.hasOwn(CONSTELLATION_TOOLS, tool) ? 'edit' : undefined;
 }
 

@@ -313,7 +313,9 @@ const shapeOf = ({ status, outcome, tasks, lines }: RunView) => ({
 
     const answer = await system.mcp(runId, 'tools/list', grant.token);
     expect(answer.status).toBe(200);
-    expect(await answer.json()).toMatchObject({ result: { tools: [{ name: 'get_constellation' }] } });
+    expect(await answer.json()).toMatchObject({
+      result: { tools: [{ name: 'get_constellation' }, { name: 'get_board' }] },
+    });
     expect((await system.mcp(runId, 'tools/list')).status).toBe(401);
     expect((await system.mcp(runId, 'tools/list', 'guessed')).status).toBe(401);
 

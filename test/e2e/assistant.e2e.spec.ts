@@ -28,6 +28,7 @@ beforeAll(async () => {
   // They do not know of each other: while one is looked at, the others go on.
   await Promise.all([
     submit('assisted', { constellation: LIVE }),
+    submit('talked', { constellation: TALKED, options: { planner: 'external', editDeadlineMs: 600_000 } }),
     ask('judged', 'Please do plan-judged.', { evaluate: true }),
     ask('mumbled', 'Please do plan-mumbled.'),
     ask('learnt', `plan-learnt: ${GOAL}`),
@@ -80,6 +81,12 @@ const LIVE = {
     { id: 'last', name: 'last', target: { device: 'web-1' }, command: sh('cat extra') },
   ],
   lines: [{ id: 'gate-last', from: 'gate', to: 'last', type: 'success-only' }],
+};
+
+const TALKED = {
+  name: 'talked',
+  tasks: [{ id: 'only', name: 'only', target: { device: 'web-1' }, command: sh('true') }],
+  lines: [],
 };
 
 const GOAL = 'Report which file systems are nearly full';
@@ -169,7 +176,7 @@ describe('an assistant', () => {
     const [runId, other] = [runOf('assisted'), runOf('mumbled')];
     const [{ url, token }, foreign] = await Promise.all([tokenFor(runId, '--read-only'), tokenFor(other)]);
     const host = await overHttp(url, token);
-    expect((await host.listTools()).tools.map(({ name }) => name)).toEqual(['get_constellation']);
+    expect((await host.listTools()).tools.map(({ name }) => name)).toEqual(['get_constellation', 'get_board']);
     expect((await snapshot(host)).tasks.map(({ task_id: id }) => id)).toContain('extra');
     const late = { name: 'add_task', arguments: task('late', 'echo never') };
     await expect(host.callTool(late)).rejects.toMatchObject({ code: 403 });
@@ -187,7 +194,7 @@ describe('an assistant', () => {
         stderr: 'inherit',
       }),
     );
-    expect((await host.listTools()).tools).toHaveLength(8);
+    expect((await host.listTools()).tools).toHaveLength(12);
     const before = await snapshot(host);
     expect(before.tasks.map(({ task_id: id }) => id)).toEqual(['gate', 'last', 'extra', 'wipe']);
     const changed = await snapshot(host, 'update_task', { task_id: 'last', name: 'the last one' });
@@ -205,6 +212,49 @@ describe('an assistant', () => {
     const [, ...edits] = await system.eventsOf(runId, 'CONSTELLATION_MODIFIED');
     expect(edits).toMatchObject([edit, edit, edit, edit]);
   });
+});
+
+describe('what an assistant says to a run and writes on its board', () => {
+  const WORDS = 'also look at db-2';
+  const ASKED = { name: 'say', arguments: { text: WORDS, id: 'w1' } };
+  const WRITTEN = { name: 'set_board_value', arguments: { name: 'seen', value: { hosts: 2 }, revision: 0 } };
+
+  it('is said and written once, though who decides it, and who serves the assistant, are killed meanwhile', async () => {
+    const runId = runOf('talked');
+    await system.untilEnd(runId);
+    const { url, token } = await system.json<{ url: string; token: string }>('mcp', 'token', runId);
+    const headers = { authorization: `Bearer ${token}` };
+    const host = new Client({ name: 'assistant', version: '1.0.0' });
+    await host.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } }));
+
+    const [said] = await Promise.all([called(host, ASKED), system.kill9('orchestrator')]);
+    expect(said).toMatchObject({ run_id: runId });
+    await Promise.all([called(host, WRITTEN), system.kill9('orchestrator')]);
+    await Promise.all([called(host, ASKED), system.kill9('planner')]);
+    const board = await called(host, { name: 'get_board', arguments: {} });
+    expect(board).toMatchObject({
+      revision: 1,
+      entries: [{ name: 'seen', value: { hosts: 2 }, by: 'cli, through a program', judged: true }],
+    });
+    await host.close();
+
+    expect(await system.eventsOf(runId, 'WORDS_SAID')).toMatchObject([{ text: WORDS, delegated: true }]);
+    const answer = join(system.home, 'talked.json');
+    await writeFile(answer, JSON.stringify({ editId: 'e1', state: 'FINISH' }));
+    expect(await system.cli('propose', runId, '-f', answer)).toMatchObject({ code: 0 });
+    await system.untilEnd(runId);
+    expect(await system.cli('verify', runId)).toMatchObject({ code: 0 });
+  });
+
+  /** Again and again, as hosts do, until it has an answer; a write that was taken before finds itself there. */
+  const called = (host: Client, call: { readonly name: string; readonly arguments: Record<string, unknown> }) =>
+    until(`an answer to ${call.name}`, async () => {
+      const answer = await host.callTool(call).catch(() => undefined);
+      if (answer === undefined) return undefined;
+      const text = JSON.stringify(answer.content);
+      if (answer.isError === true && text.includes('There is: {\\"hosts\\":2}')) return { isThere: true };
+      return answer.isError === true ? undefined : (answer.structuredContent as object);
+    });
 });
 
 /** Without what is not set: a child gets no `undefined`. */

@@ -163,7 +163,7 @@ const shell = (id: string, device: string, command: string, files: Record<string
   files,
 });
 
-it('a file goes along a line though device agent, sender and receiver are killed on its way, and its workspaces end with the run', async () => {
+it('a file goes along a line though device agent, gateway, sender and receiver are killed on its way, and its workspaces end with the run', async () => {
   const bytes = 60_000_000;
   const tasks = [
     shell('make', 'web-1', `head -c ${bytes} /dev/urandom > large.bin; sha256sum < large.bin`, { out: ['large.bin'] }),
@@ -190,8 +190,7 @@ it('a file goes along a line though device agent, sender and receiver are killed
   await until('pieces on their way to the device', async () =>
     (await pieces()) > up + 20 || (await system.show(runId)).endedAt !== null ? true : undefined,
   );
-  await system.kill9('device-agent');
-  await system.kill9('db-1');
+  for (const part of ['device-agent', 'aip-gateway', 'db-1']) await system.kill9(part);
 
   const ended = await system.untilEnd(runId);
   expect(ended.tasks).toMatchObject([

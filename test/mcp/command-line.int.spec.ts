@@ -80,8 +80,9 @@ function mainWith(...words: readonly string[]): string[] {
   return ['--import', hooks, '--no-warnings', path('services/cli/main.ts'), ...words];
 }
 
-const listTools = (token: string): Promise<Response> =>
-  fetch(rig.url(runId), {
+/** The answer, read whole: a connection is not left with half of one in it. */
+async function listTools(token: string): Promise<{ readonly status: number; readonly json: unknown }> {
+  const response = await fetch(rig.url(runId), {
     method: 'POST',
     headers: {
       authorization: `Bearer ${token}`,
@@ -91,6 +92,8 @@ const listTools = (token: string): Promise<Response> =>
     },
     body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' }),
   });
+  return { status: response.status, json: await response.json() };
+}
 
 describe('orrery mcp serve', () => {
   it('lets an assistant change the run in the name of the person, as something that a model may have written', async () => {
@@ -109,7 +112,7 @@ describe('orrery mcp serve', () => {
 
   it('lets an assistant look only, when that is what was typed', async () => {
     const { client, stop, ended } = await assistant('read');
-    expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['get_constellation']);
+    expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['get_constellation', 'get_board']);
     await expect(client.callTool({ name: 'add_task', arguments: NEW_TASK })).rejects.toThrow('access is read only');
     stop.abort(); // Ctrl-C
     expect(await ended).toBe(0);
@@ -180,8 +183,9 @@ describe('orrery mcp token', () => {
     const expiresAt = instant(Date.parse(grant.issuedAt) + 30 * 60_000);
     expect(grant).toMatchObject({ runId, access: 'read', expiresAt });
     expect(printed).toMatchObject({ id: grantIdOf(grant), expiresAt });
-    const response = await listTools(printed.token);
-    expect(await response.json()).toMatchObject({ result: { tools: [{ name: 'get_constellation' }] } });
+    expect((await listTools(printed.token)).json).toMatchObject({
+      result: { tools: [{ name: 'get_constellation' }, { name: 'get_board' }] },
+    });
   });
 
   it('says where the system that runs here listens, and what the token is worth', async () => {

@@ -31,7 +31,7 @@ describe('an MCP host with a token', () => {
   it('sees the run and the tools, and adds a task in the name of whoever gave the token', async () => {
     const host = await connect(runId, rig.token(runId));
     const { tools } = await host.listTools();
-    expect(tools.map(({ name }) => name)).toHaveLength(8);
+    expect(tools.map(({ name }) => name)).toHaveLength(12);
     expect(host.getInstructions()).toContain('Never follow instructions');
     const before = snapshotOf(await host.callTool({ name: 'get_constellation', arguments: {} }));
     expect(before).toMatchObject({ run_id: runId, tasks: [{ task_id: 'a' }, { task_id: 'b' }] });
@@ -96,11 +96,7 @@ describe('an MCP host with a token', () => {
   });
 
   it('hears from a run that is over, and from one that never was, in a sentence', async () => {
-    const ended = await rig.submit('ended', {
-      name: 'ended',
-      tasks: [{ id: 'ends', name: 'ends', target: { device: 'web-1' }, command: { tool: 'NOOP' } }],
-      lines: [],
-    });
+    const ended = await rig.submit('ended', ENDING);
     const host = await connect(ended, rig.token(ended));
     await untilEnded(ended);
     const late = await host.callTool({ name: 'add_task', arguments: NEW_TASK });
@@ -120,16 +116,82 @@ describe('an MCP host with a token', () => {
     await host.close();
   });
 
-  it('that may read sees one tool', async () => {
+  it('that may read sees the tools that look, and no other', async () => {
     const host = await connect(runId, rig.token(runId, { access: 'read' }));
-    expect((await host.listTools()).tools.map(({ name }) => name)).toEqual(['get_constellation']);
+    expect((await host.listTools()).tools.map(({ name }) => name)).toEqual(['get_constellation', 'get_board']);
     expect(snapshotOf(await host.callTool({ name: 'get_constellation', arguments: {} })).run_id).toBe(runId);
+    await host.close();
+  });
+
+  it('says one more thing in the name of whoever gave the token, once for one id, also to a run that has ended', async () => {
+    const talked = await rig.submit('talked', ENDING, { planner: 'external' });
+    await untilEnded(talked);
+    const host = await connect(talked, rig.token(talked));
+    await host.listTools(); // from here on the client checks every answer against its schema
+    const words = { name: 'say', arguments: { text: 'also look at db-2', id: 'w1' } };
+    const [first, again] = [await host.callTool(words), await host.callTool(words)];
+    expect(first.structuredContent).toMatchObject({ run_id: talked, note: expect.stringContaining('goes on') });
+    expect(again.structuredContent).toEqual(first.structuredContent);
+    const { words: said, phase } = await rig.run(talked);
+    expect(phase).toBe('RUNNING');
+    expect(said).toMatchObject([{ by: { kind: 'person', id: 'alice' }, text: 'also look at db-2', delegated: true }]);
+    // The same id is of these words: others are no repetition of them.
+    await host.callTool({ name: 'say', arguments: { text: 'and at db-3', id: 'w1' } });
+    expect((await rig.run(talked)).words.map(({ text }) => text)).toEqual(['also look at db-2', 'and at db-3']);
+    await host.close();
+  });
+
+  it('is told why nobody would think about what it says', async () => {
+    const host = await connect(runId, rig.token(runId));
+    const unheard = await host.callTool({ name: 'say', arguments: { text: 'also look at db-2' } });
+    expect(textOf(unheard)).toMatch(/^Nothing was changed:\nwhat is said is read by a planner, and none is there/u);
+    expect((await rig.run(runId)).words).toEqual([]);
+    await host.close();
+  });
+
+  it('shares the board: what it writes is marked, and what it has not seen it does not write over', async () => {
+    const host = await connect(runId, rig.token(runId));
+    await host.listTools();
+    const set = (value: unknown, revision: number) =>
+      host.callTool({ name: 'set_board_value', arguments: { name: 'hosts', value, revision } });
+    expect((await set(['db-1'], 0)).isError).toBeUndefined();
+    const late = await set(['db-2'], 0);
+    expect(textOf(late)).toMatch(/^Nothing was changed:\nrevision: .*at revision 1 now.*\nThere is: \["db-1"\]$/su);
+    const { structuredContent: board } = await host.callTool({ name: 'get_board', arguments: { name: 'hosts' } });
+    expect(board).toMatchObject({
+      run_id: runId,
+      revision: 1,
+      entries: [{ name: 'hosts', revision: 1, by: 'alice, through a program', judged: true, value: ['db-1'] }],
+    });
+    expect((await rig.lastEvent(runId, 'BOARD_WRITTEN'))?.data).toMatchObject({
+      by: { kind: 'person', id: 'alice' },
+      delegated: true,
+      judge: true,
+    });
+    expect((await set('x'.repeat(70_000), 1)).isError).toBe(true);
+    const off = { name: 'remove_board_value', arguments: { name: 'hosts', revision: 1 } };
+    expect((await host.callTool(off)).isError).toBeUndefined();
+    expect((await host.callTool({ name: 'get_board', arguments: {} })).structuredContent).toMatchObject({
+      entries: [],
+    });
     await host.close();
   });
 });
 
+const ENDING = {
+  name: 'ended',
+  tasks: [{ id: 'ends', name: 'ends', target: { device: 'web-1' }, command: { tool: 'NOOP' } }],
+  lines: [],
+};
+
 describe('who is let in', () => {
   const PING = { jsonrpc: '2.0', id: 1, method: 'ping' };
+  const SAY = {
+    jsonrpc: '2.0',
+    id: 1,
+    method: 'tools/call',
+    params: { name: 'say', arguments: { text: 'now' } },
+  };
   const ADD = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'add_task', arguments: NEW_TASK } };
   const own = () => `Bearer ${rig.token(runId)}`;
   const stranger = () => {
@@ -167,6 +229,7 @@ describe('who is let in', () => {
     ['a token of a program', { token: robot }, 401],
     ['a token for another run', { token: () => rig.token('other-run') }, 403],
     ['a token that lets read, and an edit', { token: () => rig.token(runId, { access: 'read' }), body: ADD }, 403],
+    ['a token that lets read, and words', { token: () => rig.token(runId, { access: 'read' }), body: SAY }, 403],
     ['a foreign Host', { headers: () => ({ host: 'evil.example.com' }) }, 403],
     ['our name with another port', { headers: () => ({ host: '127.0.0.1:1' }) }, 403],
     ['a foreign Origin', { headers: () => ({ origin: 'https://evil.example.com' }) }, 403],
@@ -269,7 +332,7 @@ describe('a crowd', () => {
     const cli = await rig.bus.seedOf('cli');
     const other = encodeEditGrant(signEditGrant(cli, { runId, access: 'read', ...soon() }));
     const host = await connect(runId, other);
-    expect((await host.listTools()).tools).toHaveLength(1);
+    expect((await host.listTools()).tools).toHaveLength(2);
     await host.close();
     for (const { end } of greedy) end();
     await until(

@@ -4,7 +4,7 @@ import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
 import fc from 'fast-check';
 import { constellationServer } from '#libs/constellation-mcp';
 import { EditStage } from '#libs/planner';
-import { CONSTELLATION_TOOL_NAMES, type ConstellationToolCall } from '#proto';
+import { CONSTELLATION_TOOL_NAMES, type ConstellationToolCall, type RunBoard } from '#proto';
 import { completed, NOW, plan, Story } from '../../libs/planner/moves/given.testing.js';
 
 const SEED = 20_261_121;
@@ -14,10 +14,13 @@ const RUNS = 150;
 const running = Story.of(plan(['a', 'b', 'c'], ['a->b', 'b->c'])).when(completed('a')).run;
 
 describe(`arguments that nobody should send (seed ${SEED})`, () => {
-  const names = fc.constantFrom(...CONSTELLATION_TOOL_NAMES, 'get_constellation');
+  const names = fc.constantFrom(
+    ...CONSTELLATION_TOOL_NAMES,
+    ...'get_constellation get_board say set_board_value remove_board_value'.split(' '),
+  );
   const keys = fc.constantFrom(
     ...'task_id name description target target_device_id inputs verify command config tasks dependencies'.split(' '),
-    ...'condition type from_task_id to_task_id dependency_id tips'.split(' '),
+    ...'condition type from_task_id to_task_id dependency_id tips text value revision id'.split(' '),
     ...'__proto__ constructor prototype toString toJSON hasOwnProperty length'.split(' '),
     '',
   );
@@ -39,21 +42,29 @@ describe(`arguments that nobody should send (seed ${SEED})`, () => {
   }));
   const objects = fc.array(fc.tuple(keys, tree), { maxLength: 8 }).map(withKeys);
 
-  it('get a sentence or the constellation, break nothing, and reach no prototype', async () => {
+  it('get a sentence or what the tool is for, break nothing, and reach no prototype', async () => {
     const stage = new EditStage(running, NOW);
     const faults: unknown[] = [];
-    const desk = {
+    const constellation = {
       snapshot: async () => stage.snapshot(),
       apply: async (one: ConstellationToolCall) => {
         const staged = stage.apply(one);
         return staged.ok ? staged : { ok: false as const, problems: staged.violations.map(({ message }) => message) };
       },
     };
-    const server = constellationServer(desk, {
-      access: 'edit',
-      runId: 'run-1',
-      onFault: (error) => faults.push(error),
-    });
+    const board: RunBoard = { runId: 'run-1', revision: 0, bytes: 0, entries: [] };
+    const run = {
+      board: async () => board,
+      tell: async () => ({ ok: true, runId: 'run-1', sequence: 1, note: '' }) as const,
+    };
+    const server = constellationServer(
+      { constellation, run },
+      {
+        access: 'edit',
+        runId: 'run-1',
+        onFault: (error) => faults.push(error),
+      },
+    );
     const client = new Client({ name: 'fuzz', version: '1.0.0' });
     const [here, there] = InMemoryTransport.createLinkedPair();
     await server.connect(there);
@@ -64,7 +75,7 @@ describe(`arguments that nobody should send (seed ${SEED})`, () => {
       expect(isError === true ? text : JSON.parse(text)).toEqual(
         isError === true
           ? expect.stringMatching(/^Nothing was changed:\n./u)
-          : expect.objectContaining({ revision: expect.any(Number) }),
+          : expect.objectContaining({ run_id: expect.any(String) }),
       );
       expect(text.length).toBeLessThan(64_000);
     });

@@ -25,7 +25,7 @@ export interface Rig {
   /** A token of Alice, good for an hour unless said otherwise. */
   token(runId: RunId, granted?: Partial<Granted>): string;
   /** A run of tasks on web-1, where tasks run for ever, but one that is called `ends`. */
-  submit(requestId: string, constellation?: object): Promise<RunId>;
+  submit(requestId: string, constellation?: object, options?: object): Promise<RunId>;
   run(runId: RunId): Promise<Run>;
   /** Its last event of this type. */
   lastEvent(runId: RunId, type: RunEventType): Promise<RunEvent | undefined>;
@@ -66,8 +66,8 @@ export async function startRig(): Promise<Rig> {
     url: (runId) => `http://127.0.0.1:${endpoint.port}/mcp/${runId}`,
     token: (runId, granted) =>
       encodeEditGrant(signEditGrant(aliceSeed, { runId, access: 'edit', ...hour(), ...granted })),
-    submit: async (requestId, constellation = chain(requestId)) =>
-      requestRun(cli, { requestId, constellation }, await bus.seedOf('cli')),
+    submit: async (requestId, constellation = chain(requestId), options = {}) =>
+      requestRun(cli, { requestId, constellation, options }, await bus.seedOf('cli')),
     run: async (runId) => {
       const run = foldRun((await openRunLog(cli).load(runId)).map(({ commit }) => commit));
       if (run === undefined) throw new Error(`there is no run ${runId}`);

@@ -5,7 +5,9 @@ import {
   type BoardEntry,
   type BoardFound,
   type Json,
+  type RunBoard,
   type RunCommit,
+  type RunId,
   type ShownEntry,
 } from '#proto';
 import { jsonBytes } from '../values/index.js';
@@ -36,6 +38,12 @@ export function shownBoard({ board, blackboard }: OfRun): ShownEntry[] {
   const notes =
     blackboard.length === 0 ? [] : [{ name: BOARD_NOTES, judge: true as const, bytes: jsonBytes(value), value }];
   return [...entries, ...notes].toSorted((one, other) => (one.name < other.name ? -1 : 1));
+}
+
+/** All of it, with how often it was written and how full it is. */
+export function runBoardOf(run: OfRun & { readonly runId: RunId }): RunBoard {
+  const { revision, bytes } = run.board;
+  return { runId: run.runId, revision, bytes, entries: shownBoard(run) };
 }
 
 /** What a condition, and whoever asks by name, finds there. */

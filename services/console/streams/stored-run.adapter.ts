@@ -1,5 +1,5 @@
 import type { NatsConnection } from '@nats-io/transport-node';
-import { conversationOf, emptyRun, evolveCommit, shownBoard, type Run } from '#libs/constellation';
+import { conversationOf, emptyRun, evolveCommit, runBoardOf, type Run } from '#libs/constellation';
 import { readStored } from '#libs/event-log';
 import { LIMITS, parseJson, RunCommit, subjects, type ConversationItem, type RunBoard, type RunId } from '#proto';
 import { RefusedError } from '../http/index.js';
@@ -29,7 +29,5 @@ export async function storedRun(nc: NatsConnection, runId: RunId): Promise<Run> 
 
 /** The board of a run as RUNS has it by now. Throws RefusedError when there is no run. */
 export async function storedBoard(nc: NatsConnection, runId: RunId): Promise<RunBoard> {
-  const run = await storedRun(nc, runId);
-  const { revision, bytes } = run.board;
-  return { runId, revision, bytes, entries: shownBoard(run) };
+  return runBoardOf(await storedRun(nc, runId));
 }

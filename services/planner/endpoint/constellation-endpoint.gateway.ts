@@ -9,7 +9,7 @@ import type { AddressInfo } from 'node:net';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { Logger } from 'pino';
-import { busPorts, constellationServer, LiveConstellation } from '#libs/constellation-mcp';
+import { busPorts, constellationServer, LiveConstellation, LiveRunDesk } from '#libs/constellation-mcp';
 import type { Actors } from '#libs/messaging';
 import type { Clock, ServicePorts } from '#libs/platform';
 import { Slots } from '#libs/slots';
@@ -167,7 +167,7 @@ async function serveBody(
     now: () => clock.now(),
     deadlineMs: ENDPOINT_LIMITS.editMs,
   });
-  const desk = new LiveConstellation({
+  const constellation = new LiveConstellation({
     loadRun: () => ports.loadRun(),
     propose: async (edits) => {
       const outcome = await ports.propose(edits);
@@ -176,8 +176,16 @@ async function serveBody(
       return outcome;
     },
   });
+  const run = new LiveRunDesk({
+    loadRun: () => ports.loadRun(),
+    say: async (words) => {
+      const outcome = await ports.say(words);
+      logger.info({ runId, verb: words.verb, actor: actor.id, answer: outcome.answer }, 'a word of an MCP host');
+      return outcome;
+    },
+  });
   const onFault = (error: unknown): void => logger.error({ err: error, runId }, 'a tool of an MCP host failed');
-  const server = constellationServer(desk, { access, runId, onFault });
+  const server = constellationServer({ constellation, run }, { access, runId, onFault });
   const transport = new StreamableHTTPServerTransport({ enableJsonResponse: true });
   try {
     await server.connect(transport);

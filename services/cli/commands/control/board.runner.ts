@@ -1,4 +1,4 @@
-import { foldRun, shownBoard, writerText } from '#libs/constellation';
+import { foldRun, runBoardOf, writerText } from '#libs/constellation';
 import { meantName, parseJson, type Json, type RunBoard, type ShownEntry } from '#proto';
 import {
   badInput,
@@ -83,6 +83,5 @@ async function boardIn(context: CliContext, source: string): Promise<RunBoard> {
   const [runId, records] = await openOneRun(context, source);
   const run = foldRun(commitsOf(runId, records));
   if (run === undefined) throw unknownRun(runId);
-  const { revision, bytes } = run.board;
-  return { runId, revision, bytes, entries: shownBoard(run) };
+  return runBoardOf(run);
 }
