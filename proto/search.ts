@@ -45,7 +45,7 @@ export const FoundCommand = z.strictObject({
   decision: PolicyDecision.nullable(),
   /** Null where nothing was looked for in texts. */
   found: FoundText.nullable(),
-  /** More was printed or answered than the log holds, and so than is looked at. */
+  /** More was printed or answered than is looked at, or than is kept. */
   cut: z.boolean(),
 });
 export type FoundCommand = z.infer<typeof FoundCommand>;

@@ -1,7 +1,7 @@
 import type { NatsConnection } from '@nats-io/transport-node';
 import { cutParts, type CutPart } from '#libs/constellation';
 import { ArtifactError, openArtifact, readArtifact } from '#libs/messaging';
-import { fieldsOf, isObject, type Json, type TaskResult } from '#proto';
+import { fieldsOf, isObject, type ArtifactRef, type Json, type TaskResult } from '#proto';
 
 /** `result`: what a tool answered that is no output of a command. `answer`: what an agent said at its end. */
 export type RecordedStream = 'stdout' | 'stderr' | 'result' | 'answer';
@@ -40,6 +40,15 @@ export async function keptStreams(
   const printed = PRINTED.filter((name) => isObject(value) && typeof fieldsOf(value)[name] === 'string');
   if (printed.length === 0) return [{ ...(await keptOf(nc, result, 'result', cut.get('result'))), stream: only }];
   return Promise.all(printed.map((name) => keptOf(nc, result, name, cut.get(name))));
+}
+
+/** A part of a result that is kept beside it, as text. Throws ArtifactError, at the latest instead of ending. */
+export function readCutPart(
+  nc: NatsConnection,
+  { part, isText, ref }: CutPart & { readonly ref: ArtifactRef },
+): AsyncIterable<Uint8Array> {
+  const kept = readArtifact(nc, ref.sha256);
+  return isText ? kept : fieldOf(kept, part);
 }
 
 type Part = CutPart['part'];
@@ -89,12 +98,12 @@ async function keptOf(
       kept: isWhole ? 'whole' : 'part',
       why,
       isBeginning: true,
-      read: () => readArtifact(nc, ref.sha256),
+      read: () => readCutPart(nc, { ...cut, ref }),
     };
   }
   if (ref.bytes > ANSWER_BYTES_MAX)
     return rest(bytes, `it is in an answer of ${ref.bytes} bytes: orrery artifacts get ${ref.sha256}`);
-  const read = (): AsyncIterable<Uint8Array> => fieldOf(readArtifact(nc, ref.sha256), stream);
+  const read = (): AsyncIterable<Uint8Array> => readCutPart(nc, { ...cut, ref });
   return {
     stream,
     bytes: stream === 'result' ? null : bytes,

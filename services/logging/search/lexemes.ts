@@ -1,4 +1,5 @@
 import type { Alternative, Term } from './search-words.js';
+import { wordsIn } from './words.js';
 
 /** Fields of a command that are looked for: each value is a lexeme of its own, which no word of a text can be. */
 export type SearchField = 'device' | 'by' | 'exit' | 'rule' | 'state' | 'run' | 'task';
@@ -35,6 +36,37 @@ export function segmentCover(from: number, to: number): string[] {
     at += size;
   }
   return cover;
+}
+
+/** Half of what PostgreSQL takes into one vector. */
+const WORDS_BYTES_MAX = 512 * 1024;
+
+/** The words of a command, as many as fit into its row. */
+export class WordSet {
+  readonly #words = new Set<string>();
+  #bytes = 0;
+  #isFull = false;
+
+  get words(): ReadonlySet<string> {
+    return this.#words;
+  }
+
+  /** There was a word for which there was no room. */
+  get isFull(): boolean {
+    return this.#isFull;
+  }
+
+  add(text: string): void {
+    for (const { word } of wordsIn(text)) {
+      if (this.#words.has(word)) continue;
+      this.#bytes += Buffer.byteLength(word);
+      if (this.#bytes > WORDS_BYTES_MAX) {
+        this.#isFull = true;
+        return;
+      }
+      this.#words.add(word);
+    }
+  }
 }
 
 /** What a tsvector is read from. */

@@ -4,12 +4,20 @@ import { STREAMS, type CommandId, type FoundCommand, type SearchAnswer, type Sea
 import { lastStored, QueryRefusedError, refused } from '#libs/messaging';
 import type { Clock, Postgres } from '#libs/platform';
 import { Slots } from '#libs/slots';
-import { CheckpointEntity, CommandEntity, SCHEMA, SearchEntity, type SearchRow } from '../entities/index.js';
+import {
+  CheckpointEntity,
+  CommandEntity,
+  SCHEMA,
+  SearchEntity,
+  type CommandRow,
+  type SearchRow,
+} from '../entities/index.js';
 import { foundCommand } from './found-command.js';
 import { fieldLexeme, queryText, segmentCover, SEGMENT_PLACES } from './lexemes.js';
 import { placesUpTo } from './search-rows.js';
 import { parseSearchWords, type Alternative } from './search-words.js';
 import { SEARCH } from './search.projector.js';
+import { piecesWithHits } from './whole-texts.adapter.js';
 
 const LIMIT_DEFAULT = 20;
 /** One search takes no longer; what it did not look at until then is said. */
@@ -97,7 +105,7 @@ export class SearchReader {
     const { limit, before } = asked;
     const top = Math.min(before === undefined ? Number.MAX_SAFE_INTEGER : Number(before), placesUpTo(sequence));
     const progress: Progress = { found: [], places: [], reached: top };
-    const work = new Work(this.#parts.clock, asked, progress);
+    const work = new Work(this.#parts, asked, progress);
     const isCut = await source.transaction('REPEATABLE READ', (manager) => work.do(manager)).then(() => false, usedUp);
     const { found, places, reached } = progress;
     if (isCut && reached === top) throw refused('TRY_AGAIN', 'PostgreSQL did not find anything in time.');
@@ -108,12 +116,15 @@ export class SearchReader {
 
 /** One search within its transaction. */
 class Work {
+  readonly #nc: NatsConnection;
   readonly #clock: Clock;
   readonly #asked: Asked;
   readonly #progress: Progress;
   readonly #until: number;
+  #hasRead = false;
 
-  constructor(clock: Clock, asked: Asked, progress: Progress) {
+  constructor({ nc, clock }: Pick<SearchReaderParts, 'nc' | 'clock'>, asked: Asked, progress: Progress) {
+    this.#nc = nc;
     this.#clock = clock;
     this.#asked = asked;
     this.#progress = progress;
@@ -183,13 +194,27 @@ class Work {
     const rows = await manager.find(SearchEntity, { where, order: { place: 'DESC' } });
     const commands = await manager.find(CommandEntity, { where });
     const told = new Map(commands.map((command) => [keyOf(command), command]));
-    const { alternatives, words } = this.#asked;
     for (const row of rows) {
-      const command = foundCommand(row, told.get(keyOf(row)), words === undefined ? undefined : alternatives);
+      const command = await this.#found(row, told.get(keyOf(row)));
+      this.#progress.reached = row.place;
       if (command === undefined) continue;
       this.#progress.found.push(command);
       this.#progress.places.push(row.place);
+      if (this.#progress.found.length > this.#asked.limit) return;
     }
+  }
+
+  /** What the log holds is looked at first: what is kept beside it takes longer. */
+  async #found(row: SearchRow, told: CommandRow | undefined): Promise<FoundCommand | undefined> {
+    const { alternatives, words } = this.#asked;
+    if (words === undefined) return foundCommand(row, told, undefined);
+    const cut = told?.cut ?? [];
+    const command = foundCommand(row, told, alternatives);
+    if (cut.length === 0 || (command !== undefined && !mayBeDenied(alternatives))) return command;
+    // One at least, so that whoever goes on behind it comes further.
+    if (this.#hasRead && this.#clock.now() >= this.#until) throw new TimeUsedUpError();
+    this.#hasRead = true;
+    return foundCommand(row, told, alternatives, await piecesWithHits(this.#nc, cut, alternatives));
   }
 
   async #inTime<T>(manager: EntityManager, statement: string, values: readonly unknown[]): Promise<T[]> {
@@ -237,6 +262,10 @@ function isSaidByIndex(alternatives: readonly Alternative[]): boolean {
     [...wanted, ...unwanted].every(({ words }) => words.length === 1),
   );
 }
+
+/** Words that may not stand one behind the other may do so where the log has left something out. */
+const mayBeDenied = (alternatives: readonly Alternative[]): boolean =>
+  alternatives.some(({ unwanted }) => unwanted.some(({ words }) => words.length > 1));
 
 const segmentAbove = (place: number): number => Math.ceil(place / SEGMENT_PLACES);
 

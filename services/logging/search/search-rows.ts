@@ -1,9 +1,8 @@
 import { placeOfCommand, attemptOfCommand, type AttemptCommit, type CommandId, type RunId } from '#proto';
-import { commandsOf, type ReportedCommand } from '#libs/constellation';
+import { commandsOf, type CutPart, type ReportedCommand } from '#libs/constellation';
 import type { JudgementRow, SearchRow } from '../entities/index.js';
-import { fieldLexeme, segmentLexemes, vectorText } from './lexemes.js';
+import { fieldLexeme, segmentLexemes, vectorText, WordSet } from './lexemes.js';
 import { callPrinted, searchedTexts, type SearchedText } from './texts.js';
-import { wordsIn } from './words.js';
 
 /** Events of one commit that have places of their own: many more than fit into one. */
 const EVENTS_BITS = 12;
@@ -16,6 +15,8 @@ export interface ToldCommand extends Omit<SearchRow, 'by' | 'device' | 'rule' | 
   /** Of a judgement it is not told here. */
   readonly device: string | null;
   readonly texts: readonly SearchedText[];
+  /** What it printed that the log holds a part of. */
+  readonly cutParts: readonly CutPart[];
 }
 
 export interface ToldCommands {
@@ -40,7 +41,8 @@ export function toldCommands(
         if (decision !== 'deny' && decision !== 'approve') continue;
         const state = decision === 'deny' ? 'DENIED' : 'ASKED';
         const { texts, isCut: cut } = searchedTexts(callPrinted(call));
-        commands.set(commandId, { ...told, commandId, state, call, cut, texts, exitCode: null, device: null });
+        const unknown = { exitCode: null, device: null, cutParts: [] };
+        commands.set(commandId, { ...told, commandId, state, call, cut, texts, ...unknown });
       } else if (event.type === 'COMMAND_FINISHED') {
         const [command] = commandsOf([{ ...commit, events: [event] }]);
         if (command !== undefined) commands.set(command.commandId, { ...told, ...finished(command) });
@@ -65,8 +67,8 @@ function keyOf({ runId, taskId, attempt }: AttemptCommit) {
 
 function finished(command: ReportedCommand) {
   const { commandId, state, exitCode, deviceId: device } = command;
-  const { texts, isCut } = searchedTexts(command);
-  return { commandId, state, exitCode, device, call: null, texts, cut: isCut || (command.cut ?? []).length > 0 };
+  const { texts, isCut: cut } = searchedTexts(command);
+  return { commandId, state, exitCode, device, call: null, texts, cut, cutParts: command.cut ?? [] };
 }
 
 /** What is known of a command besides its own fact. */
@@ -76,12 +78,23 @@ export interface AboutCommand {
   readonly device: string | null;
   /** In their order. */
   readonly judgements: readonly JudgementRow[];
+  /** Of all that it says and prints, as far as they are looked at. */
+  readonly words: WordSet;
+  /** What is kept beside it is not looked at whole. */
+  readonly isCut: boolean;
 }
 
-export function searchRow(told: ToldCommand, { by, device, judgements }: AboutCommand): SearchRow {
-  const { runId, taskId, attempt: _, texts, ...row } = told;
+/** The words of what the log holds of a command; those of what is kept beside it may be added. */
+export function toldWords({ texts }: Pick<ToldCommand, 'texts'>): WordSet {
+  const words = new WordSet();
+  for (const { text } of texts) words.add(text);
+  return words;
+}
+
+export function searchRow(told: ToldCommand, { by, device, judgements, words, isCut }: AboutCommand): SearchRow {
+  const { runId, taskId, attempt: _, texts: _texts, cutParts: _parts, ...row } = told;
   const last = judgements.at(-1);
-  const lexemes = new Set(texts.flatMap(({ text }) => wordsIn(text).map(({ word }) => word)));
+  const lexemes = new Set(words.words);
   lexemes.add(fieldLexeme('run', runId)).add(fieldLexeme('task', taskId)).add(fieldLexeme('state', told.state));
   if (device !== null) lexemes.add(fieldLexeme('device', device));
   if (by !== null) lexemes.add(fieldLexeme('by', by));
@@ -90,6 +103,7 @@ export function searchRow(told: ToldCommand, { by, device, judgements }: AboutCo
   for (const segment of segmentLexemes(told.place)) lexemes.add(segment);
   return {
     ...row,
+    cut: row.cut || isCut || words.isFull,
     by,
     device,
     rule: last?.rule ?? null,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { DataSource } from 'typeorm';
 import type { AttemptCommit, FoundCommand, SearchAnswer, SearchRequest } from '#proto';
-import { query, QueryRefusedError } from '#libs/messaging';
+import { putArtifact, query, QueryRefusedError } from '#libs/messaging';
 import { systemClock } from '#libs/platform';
 import { attemptCommitsOf, generateAskedHistory, generateHistory, type Replica } from '#libs/testing';
 import { DeadLetters } from '../projection/dead-letter.adapter.js';
@@ -66,8 +66,15 @@ const search = (request: SearchRequest): Promise<SearchAnswer> => query(rig.nc, 
 const found = async (request: SearchRequest): Promise<readonly FoundCommand[]> =>
   (await search({ limit: 200, ...request })).commands;
 
+/** Asked again where a busy machine took longer than a search may. */
 async function complete(): Promise<void> {
-  while ((await search({})).upTo.behind > 0);
+  for (let behind = 1; behind > 0;) {
+    try {
+      behind = (await search({})).upTo.behind;
+    } catch (error) {
+      if (!(error instanceof QueryRefusedError) || error.refusal.code !== 'TRY_AGAIN') throw error;
+    }
+  }
 }
 
 async function dyingFollower(): Promise<void> {
@@ -277,6 +284,66 @@ describe('what a stranger looks for', () => {
     do answer = await search({ words: 'elfheader' }).catch((error: unknown) => error);
     while (answer instanceof QueryRefusedError && answer.refusal.code === 'TRY_AGAIN');
     expect(answer).toMatchObject(isFound);
+  });
+});
+
+/** The end of a command that printed more than the log holds. */
+async function printed(index: number, value: object, result: object = {}): Promise<string> {
+  const [ran] = FINISHED as [(typeof FINISHED)[number]];
+  const commandId = `${FIRST.runId}.${FIRST.taskId}.${FIRST.attempt}.8.${index}`;
+  const said = (ran.data as { readonly result: { readonly value: object } }).result.value;
+  const whole = { ...said, stdout: 'first\nlast', stderr: '', exit_code: 4, ...value };
+  const data = { ...ran.data, commandId, result: { value: whole, ...result } };
+  await rig.publishRawAttempt(FIRST, JSON.stringify({ ...FIRST, events: [{ ...ran, data }] }));
+  await complete();
+  return commandId;
+}
+
+const LINES = Array.from({ length: 20_000 }, (_, line) => `request ${line % 50} took ${line % 70} ms\n`);
+const aroundTheMiddle = (said: string): string => [...LINES, `${said}\n`, ...LINES].join('');
+const stored = (text: string) => putArtifact(rig.nc, Buffer.from(text));
+
+describe('an output that is kept beside the log', () => {
+  const ids = async (words: string): Promise<readonly string[]> =>
+    (await found({ words, exit: [4] })).map(({ commandId }) => commandId);
+
+  it('is found by words of its middle, which are shown', async () => {
+    const text = aroundTheMiddle('worker 7 was killed: out of memory');
+    const stdout_artifact = await stored(text);
+    const id = await printed(1, { stdout_bytes: text.length, stdout_artifact });
+    const [hit] = await found({ words: '"out of memory"', exit: [4] });
+    expect([hit?.commandId, hit?.cut, hit?.found?.of]).toEqual([id, false, 'stdout']);
+    expect(hit?.found?.text).toContain('worker 7 was killed: out of memory');
+    expect(await ids('killed took')).toEqual([id]);
+    expect(await ids('"memory of"')).toEqual([]);
+    expect(await ids('killed NOT "out of memory"')).toEqual([]);
+    expect(await ids('killed NOT "memory of"')).toEqual([id]);
+  });
+
+  it('is found where it is a field of an answer', async () => {
+    const stdout = aroundTheMiddle('certificate expired');
+    const artifact = await stored(JSON.stringify({ stdout, stderr: '', exit_code: 4 }));
+    const id = await printed(2, { stdout_bytes: stdout.length }, { cut: ['stdout'], artifact });
+    expect(await ids('"certificate expired"')).toEqual([id]);
+  });
+
+  it('is told to be cut when it was not looked at whole, and found by what was', async () => {
+    const long = `${aroundTheMiddle('hinge')}${'x '.repeat(2_000_000)}beyond`;
+    const id = await printed(3, { stdout_bytes: long.length, stdout_artifact: await stored(long) });
+    const many = Array.from({ length: 120_000 }, (_, word) => `w${word + 1_000_000}`).join(' ');
+    const wordy = await printed(4, { stdout_bytes: many.length, stdout_artifact: await stored(many) });
+    const lost = { sha256: 'f'.repeat(64), bytes: 90_000 };
+    const gone = await printed(5, { stdout: 'begun\nlast', stdout_bytes: 90_000, stdout_artifact: lost });
+    const seen = (await found({ words: 'hinge OR w1000007 OR begun', exit: [4] })).map((one) => [
+      one.commandId,
+      one.cut,
+    ]);
+    expect(seen).toEqual([
+      [gone, true],
+      [wordy, true],
+      [id, true],
+    ]);
+    expect(await ids('beyond')).toEqual([]);
   });
 });
 

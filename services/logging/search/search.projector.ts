@@ -13,7 +13,8 @@ import {
 } from '../projection/index.js';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { AttemptDevices } from './attempt-devices.adapter.js';
-import { searchRow, toldCommands, type AboutCommand, type ToldCommand } from './search-rows.js';
+import { searchRow, toldCommands, toldWords, type AboutCommand, type ToldCommand } from './search-rows.js';
+import { lookThrough } from './whole-texts.adapter.js';
 
 /** The name of its checkpoint. */
 export const SEARCH = 'SEARCH';
@@ -37,8 +38,10 @@ export class SearchProjection implements Projection {
   readonly #requesters: Requesters;
   readonly #devices: AttemptDevices;
   readonly #buried: Burials;
+  readonly #nc: NatsConnection;
 
   constructor(parts: SearchProjectionParts) {
+    this.#nc = parts.nc;
     this.#requesters = new Requesters(parts.nc);
     this.#devices = new AttemptDevices(parts.nc);
     this.#buried = new Burials(this.stream, parts);
@@ -72,12 +75,15 @@ export class SearchProjection implements Projection {
     };
   }
 
-  /** What RUNS says of them: it is there before an attempt begins. */
+  /** What RUNS says of them, which is there before an attempt begins; and what they printed that is kept beside the log. */
   async #about(commands: readonly ToldCommand[]) {
     const about: (Omit<AboutCommand, 'judgements'> & { readonly told: ToldCommand })[] = [];
     for (const told of commands) {
       const by = (await this.#requesters.ofRun(told.runId))?.id ?? null;
-      about.push({ told, by, device: told.device ?? (await this.#devices.of(told)) });
+      const device = told.device ?? (await this.#devices.of(told));
+      const words = toldWords(told);
+      const isCut = !(await lookThrough(this.#nc, told.cutParts, ({ text }) => words.add(text)));
+      about.push({ told, by, device, words, isCut });
     }
     return about;
   }

@@ -1,8 +1,8 @@
 import type { CommandCall, FoundText } from '#proto';
 import type { ReportedCommand } from '#libs/constellation';
 
-/** What is looked at of one text of a command: about what the log holds of a result at the most. */
-const TEXT_UNITS_MAX = 16 * 1024;
+/** What is looked at of one text that the log holds of a command: more than it has of a result, and than most commands say. */
+const TEXT_UNITS_MAX = 256 * 1024;
 
 export interface SearchedText {
   readonly of: FoundText['of'];
@@ -17,7 +17,7 @@ export function searchedTexts(printed: Printed): { readonly texts: readonly Sear
   const whole: [FoundText['of'], string | null][] = [
     ['stdout', stdout],
     ['stderr', stderr],
-    ['output', output === null ? null : unescaped(output)],
+    ['output', output === null ? null : readableText('output', output)],
     ['error', error],
     ['command', callText(printed)],
   ];
@@ -27,6 +27,9 @@ export function searchedTexts(printed: Printed): { readonly texts: readonly Sear
     isCut: texts.some(({ text }) => text.length > TEXT_UNITS_MAX),
   };
 }
+
+/** As its words are found: what a tool answers is JSON. */
+export const readableText = (of: FoundText['of'], text: string): string => (of === 'output' ? unescaped(text) : text);
 
 /** Of a call that has not run. */
 export function callPrinted({ arguments: said }: CommandCall): Printed {

@@ -94,7 +94,7 @@ describe('what is found', () => {
   it('may be nothing, or not all: then it is said why, and what to try', () => {
     expect(nothingText({ words: '"disk full"' })[0]).toContain('orrery search disk full');
     expect(nothingText({ words: `"' or 1=1; --"` })[0]).toMatch(/by itself$/u);
-    expect(nothingText({ words: 'disk' }).join('\n')).toContain('only a part is looked at');
+    expect(nothingText({ words: 'disk' }).join('\n')).toContain('only the beginning is looked at');
     expect(nothingText({ device: 'x' })).toEqual(['No command is recorded of which all of that holds.']);
     const answer = { commands: [], before: '7', cut: true, upTo: { sequence: 9, at: null, behind: 3 } } as const;
     expect(endText({ ...answer, commands: [] }, (before) => `orrery search --before ${before} disk`)).toEqual([

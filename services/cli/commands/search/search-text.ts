@@ -94,7 +94,7 @@ export function nothingText({ words }: SearchRequest): string[] {
       : `the words stand one behind the other nowhere. Look for each by itself${apart}`;
   return [
     `Nothing is found: ${other}`,
-    "Of a long output only a part is looked at; in all of it: orrery output <run> --grep 'word'",
+    "Of an output over 4 MiB only the beginning is looked at; in all of it: orrery output <run> --grep 'word'",
   ];
 }
 
