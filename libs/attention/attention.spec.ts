@@ -187,10 +187,23 @@ describe('an attempt', () => {
   });
 });
 
-it('a dead letter is an entry by its place', () => {
+describe('a dead letter', () => {
   const letter = { service: 'planner', subject: 'orrery.run.r1', reason: 'not JSON', at: AT };
-  expect(attentionOfLetter(letter, 7)).toMatchObject({ next: 'orrery dlq show 7', since: AT });
-  expect(attentionOfLetter(letter, 8).key).not.toBe(attentionOfLetter(letter, 7).key);
+  const RUNS_5 = { ...letter, stream: 'RUNS', sequence: 5 } as const;
+  const ofNone = { ...letter, stream: null, sequence: null };
+
+  it('is one entry with those of all others who could not handle its message', () => {
+    const [first, second] = [RUNS_5, { ...RUNS_5, service: 'logging', at: instantOf(Date.parse(AT) + 1) }].map(
+      (one, index) => attentionOfLetter(one, 7 + index),
+    );
+    expect(second?.key).toBe(first?.key);
+    expect(first).toMatchObject({ next: 'orrery dlq show 7', since: AT });
+    expect(attentionOfLetter({ ...RUNS_5, sequence: 6 }, 9).key).not.toBe(first?.key);
+    expect(attentionOfLetter({ ...RUNS_5, stream: 'PLANS' }, 9).key).not.toBe(first?.key);
+  });
+
+  it('of what came from no stream is an entry by its place', () =>
+    expect(attentionOfLetter(ofNone, 8).key).not.toBe(attentionOfLetter(ofNone, 7).key));
 });
 
 describe('a device', () => {

@@ -13,14 +13,18 @@ export function attentionOfAttempt({ runId, taskId, at, events }: AttemptCommit)
   });
 }
 
-/** A dead letter, by its place in DLQ. */
+/** A dead letter: of a message that several could not handle there is one each, and all of them are one entry. `letter`: its place in DLQ. */
 export function attentionOfLetter(
-  { service, subject, reason, at }: Pick<DeadLetter, 'service' | 'subject' | 'reason' | 'at'>,
-  sequence: number,
+  about: Pick<DeadLetter, 'service' | 'stream' | 'sequence' | 'subject' | 'reason' | 'at'>,
+  letter: number,
 ): Attention {
-  const what = `${service} could not handle a message on ${subject}: ${reason}`;
-  const next = `orrery dlq show ${sequence}`;
-  return attention({ kind: 'dead-letter', key: `dead-letter ${sequence} ${at}`, what, next, since: at });
+  const { service, stream, sequence, subject, reason, at: since } = about;
+  const isOfStream = stream !== null && sequence !== null;
+  const what = isOfStream
+    ? `message ${sequence} of ${stream}, on ${subject}, could not be handled: ${reason}`
+    : `${service} could not handle a message on ${subject}: ${reason}`;
+  const key = isOfStream ? `dead-letter ${stream} ${sequence}` : `dead-letter ${letter} ${since}`;
+  return attention({ kind: 'dead-letter', key, what, next: `orrery dlq show ${letter}`, since });
 }
 
 /** What is wrong with the system itself and stands in no log: `name` says with what, `since` when it was first seen. */

@@ -396,6 +396,34 @@ describe('dlq', () => {
     expect((await orrery('dlq ls --json')).out).toEqual(['{"letters":[]}']);
   });
 
+  it('of one message that several could not handle are one: listed, handed in again and dropped together', async () => {
+    const services = ['device-agent', 'logging', 'device-agent', 'planner'];
+    for (const service of services)
+      await jetstream(nc).publish(subjects.dlq(service), JSON.stringify({ ...letter, service }));
+    const asked: string[] = [];
+    const subscriptions = ['device-agent', 'logging', 'planner'].map((service) =>
+      nc.subscribe(subjects.query(service, 'dlq-retry'), {
+        callback: (_, message) => {
+          asked.push(service);
+          message.respond('{"handled":true}');
+        },
+      }),
+    );
+    await nc.flush();
+    const lines = (await orrery('dlq ls')).out.map((line) => line.split('\t'));
+    expect(lines.map(([, service, , from]) => [service, from])).toEqual([
+      ['device-agent, logging, planner', 'ATTEMPTS 7'],
+    ]);
+    const id = Number(lines[0]?.[0]);
+    expect((await orrery(`dlq retry ${id + 1}`)).exitCode).toBe(0);
+    for (const subscription of subscriptions) subscription.unsubscribe();
+    expect(asked).toEqual(['device-agent', 'planner']);
+    expect((await orrery(`dlq drop ${id + 2}`)).out).toEqual([
+      `dropped ${[0, 1, 2, 3].map((at) => id + at).join(', ')}`,
+    ]);
+    expect((await orrery('dlq ls')).err).toEqual(['There are no dead letters.']);
+  });
+
   it('lists, shows and drops whatever stands there, however poisonous, beside the letters', async () => {
     await poison(subjects.dlq('planner'), 'no JSON \u001B[2J');
     await poison(subjects.dlq('planner'), '\u0000\u00FF');
@@ -407,7 +435,8 @@ describe('dlq', () => {
     await poison(subjects.dlq('planner'), '', 'no header at all');
     await poison(subjects.dlq('planner'), 'x'.repeat(2 * 1024 * 1024));
     await jetstream(nc).publish(subjects.dlq('orchestrator'), JSON.stringify(letter));
-    await jetstream(nc).publish(subjects.dlq('orchestrator'), JSON.stringify({ ...letter, reason: 'the newest' }));
+    const another = { ...letter, sequence: 8, reason: 'the newest' };
+    await jetstream(nc).publish(subjects.dlq('orchestrator'), JSON.stringify(another));
     const { letters } = JSON.parse((await orrery('dlq ls --json')).out.join('')) as { letters: { id: number }[] };
     const newest = letters.at(-1)?.id ?? 0;
     expect((await orrery(`dlq drop ${newest}`)).exitCode).toBe(0);

@@ -113,22 +113,63 @@ export async function withBusAt<T>(
 ): Promise<T> {
   const { url, seedFile, now = Date.now } = address;
   const patience = { ...USUAL_PATIENCE, ...address.patience };
+  const kept = keptBuses.get(patience.signal);
   try {
-    const nc = await connected(address, patience, user);
+    const nc = kept?.of(user) ?? (await connected(address, patience, user));
     if (seedFile !== undefined) seedFiles.set(nc, seedFile);
     const over = new AbortController();
+    let isWell = false;
     try {
       const seed = await readSeed(seedFile ?? '');
       if (seed !== undefined) signsQueries(nc, { seed, now });
       const where = `NATS at ${withoutCredentials(url)}`;
       const refused = () => refusedBus({ url, seedFile });
-      return await Promise.race([work(nc), untilSilent(nc, { ...patience, where, refused, over: over.signal })]);
+      const done = await Promise.race([work(nc), untilSilent(nc, { ...patience, where, refused, over: over.signal })]);
+      isWell = true;
+      return done;
     } finally {
       over.abort();
-      await close(nc);
+      if (isWell && kept !== undefined) await kept.keep(user, nc);
+      else await close(nc);
     }
   } catch (error) {
     throw explained(error, withoutCredentials(url));
+  }
+}
+
+/** The connections of a command that asks again and again: one that was well is used again. */
+class KeptBus {
+  readonly #kept = new Map<BusRole, NatsConnection>();
+
+  of(user: BusRole): NatsConnection | undefined {
+    const nc = this.#kept.get(user);
+    this.#kept.delete(user);
+    return nc?.isClosed() === true ? undefined : nc;
+  }
+
+  /** One is enough: a second one of what was asked at the same time is closed. */
+  async keep(user: BusRole, nc: NatsConnection): Promise<void> {
+    if (this.#kept.has(user)) await close(nc);
+    else this.#kept.set(user, nc);
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#kept.values()].map(close));
+  }
+}
+
+/** By the signal that ends the command: it is the same in all that the command does. */
+const keptBuses = new WeakMap<AbortSignal, KeptBus>();
+
+/** What is asked of the bus meanwhile is asked over one connection, as long as it stands and answers. */
+export async function keepingBus<T>({ signal }: Pick<CliContext, 'signal'>, work: () => Promise<T>): Promise<T> {
+  const kept = new KeptBus();
+  keptBuses.set(signal, kept);
+  try {
+    return await work();
+  } finally {
+    keptBuses.delete(signal);
+    await kept.close();
   }
 }
 

@@ -34,7 +34,7 @@ export async function untilSilent(
 ): Promise<never> {
   const everyMs = Math.min(PING_EVERY_MS, silentMs / PINGS_MIN);
   const { promise, reject } = Promise.withResolvers<never>();
-  const line = new Line(nc);
+  const line = Line.of(nc);
   let silentForMs = 0;
   let isTold = false;
   const look = (): void => {
@@ -64,13 +64,22 @@ export async function untilSilent(
 
 /** Whether the other side of a connection says anything: a ping is always under way. */
 class Line {
+  static readonly #lines = new WeakMap<NatsConnection, Line>();
+
   readonly #nc: NatsConnection;
   #isAsking = false;
   #answered = true;
   #bytes = 0;
   #refusals = 0;
 
-  constructor(nc: NatsConnection) {
+  /** The same one for the same connection, which may be used again: its states are listened to once. */
+  static of(nc: NatsConnection): Line {
+    const line = Line.#lines.get(nc) ?? new Line(nc);
+    Line.#lines.set(nc, line);
+    return line;
+  }
+
+  private constructor(nc: NatsConnection) {
     this.#nc = nc;
     void this.#countRefusals();
   }

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createLogUpdate } from 'log-update';
+import { keepingBus } from '../bus/index.js';
 import { clockText, CliError, cleanLine, EXIT, type CliContext, type ExitCode } from '../terminal/index.js';
 import { newLines, sheetOf, type ListPicture } from './list-picture.js';
 
@@ -17,13 +18,20 @@ type Show = (context: CliContext) => Promise<ExitCode>;
  * a list that could not be shown at all ends as it would have without `isWatched`.
  * @param pause resolves when it is time to look again, or the signal is aborted
  */
-export async function shownAgain(
+export function shownAgain(
   context: CliContext,
   isWatched: boolean,
   show: Show,
   pause: (signal: AbortSignal) => Promise<unknown> = afterAWhile,
 ): Promise<ExitCode> {
-  if (!isWatched) return show(context);
+  return isWatched ? keepingBus(context, () => shownUntilEnded(context, show, pause)) : show(context);
+}
+
+async function shownUntilEnded(
+  context: CliContext,
+  show: Show,
+  pause: (signal: AbortSignal) => Promise<unknown>,
+): Promise<ExitCode> {
   const { signal } = context;
   const sheet = sheetFor(context);
   let last: ListPicture | undefined;

@@ -44,6 +44,19 @@ it.each([
   expect(attentionTotal(matching, { open: 10, taken: 2 })).toBe(text),
 );
 
+it('an entry says to a person what it is about in three lines at most, between words', () => {
+  const what = Array.from({ length: 90 }, (_, at) => `field-${at}: is missing;`).join(' ');
+  const told = attentionText([{ ...ENTRY, what }], { isTerminal: true, color: false }).split('\n');
+  expect(told).toHaveLength(5);
+  for (const line of told) expect(line.length).toBeLessThanOrEqual(80);
+  const said = told.slice(1, 4).map((line) => line.trim());
+  expect(
+    said.slice(0, 2).every((line) => /^(?:field-\d+: |is |missing; ?)*(?:field-\d+:|is|missing;)$/u.test(line)),
+  ).toBe(true);
+  expect(said.at(-1)).toMatch(/…$/u);
+  expect(what.startsWith(said.slice(0, 2).join(' '))).toBe(true);
+});
+
 it('an entry is one line to a pipe, and hides nothing from a person', () => {
   const pipe = attentionText([ENTRY], { isTerminal: false, color: false });
   expect(pipe.split('\t')).toMatchObject([
@@ -56,5 +69,5 @@ it('an entry is one line to a pipe, and hides nothing from a person', () => {
   ]);
   const person = attentionText([{ ...ENTRY, reason: 'the disk\nwas replaced' }], { isTerminal: true, color: false });
   expect(person).not.toContain('\u001b');
-  expect(person.split('\n')).toHaveLength(4);
+  expect(person.split('\n')).toHaveLength(5);
 });

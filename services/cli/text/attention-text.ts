@@ -5,6 +5,8 @@ type Screen = Pick<Terminal, 'isTerminal' | 'color'>;
 
 const WIDTH = 78;
 const INDENT = '    ';
+/** Of what is longer the beginning says what it is about; what to type for the rest stands below it. */
+const WHAT_LINES_MAX = 3;
 
 /** For a person a few lines for each; for a pipe one, its cells separated by tabs. */
 export function attentionText(entries: readonly AttentionEntry[], screen: Screen): string {
@@ -25,7 +27,23 @@ function blockOf(entry: AttentionEntry, screen: Screen): string {
   const paint = paintFor(screen);
   const head = `${paint('bold', id)}  ${kind}  ${momentText(since)}  ${stateText(entry)}`;
   const why = reason === null ? [] : [`${INDENT}${cleanLine(reason)}`];
-  return [head, `${INDENT}${cleanLine(what)}`, ...why, `${INDENT}${paint('dim', cleanLine(next))}`].join('\n');
+  const lines = linesOf(cleanLine(what)).map((line) => `${INDENT}${line}`);
+  return [head, ...lines, ...why, `${INDENT}${paint('dim', cleanLine(next))}`].join('\n');
+}
+
+/** At most so many, none of which breaks a word that fits into one. */
+function linesOf(text: string): string[] {
+  const room = WIDTH - INDENT.length;
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(' ')) {
+    if (line !== '' && line.length + word.length + 1 > room) {
+      if (lines.length === WHAT_LINES_MAX - 1) return [...lines, clipToWidth(`${line} ${word}`, room)];
+      lines.push(line);
+      line = word;
+    } else line = line === '' ? word : `${line} ${word}`;
+  }
+  return [...lines, line];
 }
 
 function stateText({ state, by }: AttentionEntry): string {

@@ -234,6 +234,18 @@ it('killed between a fact and its answer: the same command is answered as it was
   expect(commits[0]?.commit.causes[0]?.proof).toMatchObject({ body, key: expect.stringMatching(/^U/u) });
 });
 
+it('a message that several could not handle is one entry, until all its dead letters are deleted', async () => {
+  const text = readFileSync(resolve('proto/fixtures/DeadLetter/1-of-a-stream.json'), 'utf8');
+  const { message } = JSON.parse(text) as { message: object };
+  const bury = async (service: string): Promise<number> =>
+    (await jetstream(admin).publish(subjects.dlq(service), JSON.stringify({ ...message, service, sequence: 99 }))).seq;
+  const letters = [await bury('planner'), await bury('logging'), await bury('device-agent')];
+  expect(first(await inbox(one, of('dead-letter')))).toMatchObject({ key: 'dead-letter RUNS 99' });
+  const jsm = await jetstreamManager(admin);
+  for (const seq of letters) await jsm.streams.deleteMessage('DLQ', seq);
+  await inbox(none, of('dead-letter'));
+});
+
 it('a dead letter leaves when it is deleted', async () => {
   const text = readFileSync(resolve('proto/fixtures/DeadLetter/1-of-a-stream.json'), 'utf8');
   const { message } = JSON.parse(text) as { message: object };

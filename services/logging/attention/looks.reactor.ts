@@ -113,7 +113,9 @@ export class AttentionLooks extends Loop {
     for (let from = await checkpointOf(source, DLQ.name); from < state.last_seq;) {
       const rows = await this.#lettersBehind(from);
       const to = rows.at(-1)?.letter ?? state.last_seq;
-      const write = (manager: EntityManager): Promise<void> => upsertRows(manager, AttentionEntity, rows);
+      // The newest of a message: one statement writes no row twice.
+      const entries = [...new Map(rows.map((row) => [row.id, row])).values()];
+      const write = (manager: EntityManager): Promise<void> => upsertRows(manager, AttentionEntity, entries);
       // Another replica has them.
       if (!(await applyOnce(source, { name: DLQ.name, from, to }, write))) return;
       from = to;
@@ -125,7 +127,8 @@ export class AttentionLooks extends Loop {
     if (page.failure !== undefined && page.messages.length === 0) throw page.failure;
     return page.messages.map(({ seq, subject, data, time }) => {
       const parsed = DeadLetter.safeParse(parseJson(data));
-      const unreadable = { service: subject.split('.').at(-1) ?? '', subject, reason: 'it is no dead letter itself' };
+      const reason = 'it is no dead letter itself';
+      const unreadable = { service: subject.split('.').at(-1) ?? '', stream: null, sequence: null, subject, reason };
       const letter = parsed.success ? parsed.data : { ...unreadable, at: time.toISOString() };
       return attentionRow(attentionOfLetter(letter, seq), { letter: seq });
     });

@@ -31,6 +31,17 @@ export function letterFrom(message: Pick<StoredMsg, 'seq' | 'subject' | 'data' |
   };
 }
 
+/** The letters of one message, of each service that could not handle it one or more. */
+export function ofOneMessage(letters: readonly Buried[]): readonly (readonly Buried[])[] {
+  const isOwn = ({ stream, sequence, unreadable }: Buried): boolean =>
+    unreadable || stream === null || sequence === null;
+  const keyOf = (letter: Buried): string => (isOwn(letter) ? `${letter.id}` : `${letter.stream} ${letter.sequence}`);
+  return [...Map.groupBy(letters, keyOf).values()];
+}
+
+/** Each once, in their order. */
+export const servicesOf = (letters: readonly Buried[]): string[] => [...new Set(letters.map(({ service }) => service))];
+
 function headersOf({ header }: Pick<StoredMsg, 'header'>): Record<string, string[]> {
   return Object.fromEntries(header.keys().map((name) => [name, header.values(name)]));
 }

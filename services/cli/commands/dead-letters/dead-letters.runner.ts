@@ -3,7 +3,7 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import { query, QueryRefusedError, QueryUnavailableError } from '#libs/messaging';
 import { QUERIES, STREAMS, subjects } from '#proto';
 import { withBus } from '../../bus/index.js';
-import { letterFrom, type Buried } from './dead-letter.js';
+import { letterFrom, ofOneMessage, servicesOf, type Buried } from './dead-letter.js';
 import {
   cleanLine,
   cleanText,
@@ -26,15 +26,18 @@ const QUERY_RETRY = 'dlq-retry';
 const LISTED_PAYLOAD_CHARS_MAX = 64 * 1024;
 const { DLQ } = STREAMS;
 
+/** One line of each message, by the first of its letters. */
 export async function listDeadLetters(context: CliContext): Promise<ExitCode> {
   const letters = await withBus(context, allLetters);
   return tellTable(context, {
     json: { letters },
-    rows: letters,
+    rows: ofOneMessage(letters).flatMap((all) =>
+      all.slice(0, 1).map((first) => ({ ...first, services: servicesOf(all) })),
+    ),
     nothing: 'There are no dead letters.',
     columns: [
       { title: 'ID', value: ({ id }) => String(id) },
-      { title: 'SERVICE', value: ({ service }) => service },
+      { title: 'SERVICE', value: ({ services }) => services.join(', ') },
       { title: 'AT', value: ({ at }) => at, time: true, spare: true },
       {
         title: 'FROM',
@@ -59,27 +62,32 @@ export async function showDeadLetter(context: CliContext, id: number): Promise<E
   return EXIT.ok;
 }
 
-/** Asks the service to take its input again, by its place in its stream: nothing is published into a stream a second time. */
+/**
+ * Asks every service that could not handle the message, and takes retries, to take it again, by its place in its stream: nothing is published
+ * into a stream a second time.
+ */
 export async function retryDeadLetter(context: CliContext, id: number): Promise<ExitCode> {
   return withBus(context, async (nc) => {
-    const { service, stream, sequence, unreadable } = await letterAt(nc, id);
+    const letter = await letterAt(nc, id);
+    const { service, stream, sequence, unreadable } = letter;
     if (unreadable) throw badInput(`Message ${id} is no dead letter; it cannot be retried, only dropped.`);
     if (stream === null || sequence === null)
       throw badInput(`Dead letter ${id} came from no stream; it cannot be retried.`);
-    await retried(nc, { service, stream, sequence });
+    const takers = servicesOf(await siblingsOf(nc, letter)).filter(takesRetries);
+    if (takers.length === 0) throw badInput(`The ${service} service takes no retries; the dead letter stays.`);
+    for (const taker of takers) await retried(nc, { service: taker, stream, sequence });
     return tell(
       context,
-      { id, service, stream, sequence, retried: true },
-      `${stream} ${sequence} was handed to ${service} again; when all is well: orrery dlq drop ${id}`,
+      { id, services: takers, stream, sequence, retried: true },
+      `${stream} ${sequence} was handed to ${takers.join(', ')} again; when all is well: orrery dlq drop ${id}`,
     );
   });
 }
 
 async function retried(
   nc: NatsConnection,
-  { service, ...place }: { readonly service: string; readonly stream: string; readonly sequence: number },
+  { service, ...place }: { readonly service: RetryTaker; readonly stream: string; readonly sequence: number },
 ): Promise<void> {
-  if (!takesRetries(service)) throw badInput(`The ${service} service takes no retries; the dead letter stays.`);
   try {
     await query(nc, service, QUERY_RETRY, place, { timeoutMs: RETRY_MS_MAX });
   } catch (error) {
@@ -90,22 +98,33 @@ async function retried(
   }
 }
 
-function takesRetries(service: string): service is 'orchestrator' | 'device-agent' | 'planner' {
+type RetryTaker = 'orchestrator' | 'device-agent' | 'planner';
+
+function takesRetries(service: string): service is RetryTaker {
   return Object.hasOwn(QUERIES, service) && QUERY_RETRY in QUERIES[service as keyof typeof QUERIES];
 }
 
-/** Deletes for good; only the administrator's credential may. */
+/** Deletes for good, with all letters of the same message; only the administrator's credential may. */
 export async function dropDeadLetters(context: CliContext, ids: readonly number[]): Promise<ExitCode> {
   return withBus(
     context,
     async (nc) => {
       for (const id of ids) await letterAt(nc, id);
+      const wanted = new Set(ids);
+      const messages = ofOneMessage(await allLetters(nc)).filter((letters) => letters.some(({ id }) => wanted.has(id)));
+      const dropped = messages.flat().map(({ id }) => id);
       const jsm = await jetstreamManager(nc, { checkAPI: false });
-      for (const id of ids) await jsm.streams.deleteMessage(DLQ.name, id);
-      return tell(context, { dropped: ids }, `dropped ${ids.join(', ')}`);
+      for (const id of dropped) await jsm.streams.deleteMessage(DLQ.name, id);
+      return tell(context, { dropped }, `dropped ${dropped.join(', ')}`);
     },
     { user: 'admin' },
   );
+}
+
+/** It, and those of the same message. */
+async function siblingsOf(nc: NatsConnection, { id }: Buried): Promise<readonly Buried[]> {
+  const messages = ofOneMessage(await allLetters(nc));
+  return messages.find((letters) => letters.some((letter) => letter.id === id)) ?? [];
 }
 
 async function allLetters(nc: NatsConnection): Promise<Buried[]> {
