@@ -27,6 +27,8 @@ const WORDS: Readonly<Record<string, string>> = {
   words: 'disk',
   shell: 'bash',
   context: 'nowhere',
+  key: 'free_gb',
+  value: '120',
 };
 
 /** What a command needs besides its arguments; where it begins with no `-`, instead of them. */
