@@ -1,11 +1,10 @@
-import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { headers } from '@nats-io/transport-node';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { HEADER_COMMIT, subjects } from '#proto';
 import { connectBus, storeFaultOf, StoreWatch } from '#libs/messaging';
-import { startTestNats } from '#libs/testing';
+import { moment, startTestNats } from '#libs/testing';
 import type { TestNats } from '#libs/testing';
 import { encodeCommit } from './chain.js';
 import { aggregateContract } from './aggregate.contract.js';
@@ -146,7 +145,7 @@ describe('JetStreamEventLog on a server that has no room', () => {
     expect(await StoreWatch.of(nc).fault()).toMatchObject({ kind: 'limit' });
     await expect(log.append('full', commit, 0)).rejects.toThrow('nats-server stores as much as it is allowed to');
     await jsm.streams.purge('FILL');
-    while ((await StoreWatch.of(nc).fault()) !== undefined) await setImmediate();
+    while ((await StoreWatch.of(nc).fault()) !== undefined) await moment();
     expect(await log.append('full', commit, 0)).toMatchObject({ kind: 'appended' });
     await nc.close();
     await small.stop();

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { jetstream } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { putArtifact } from '#libs/messaging';
-import { attemptOutputs, startTestBus, type TestBus } from '#libs/testing';
+import { attemptOutputs, moment, startTestBus, type TestBus } from '#libs/testing';
 import { commandIdOf, subjects, type OutputChunk, type RunCommit, type TaskResult } from '#proto';
 import { followedRun, OutputDeniedError, type FollowedCommit, type FollowedItem } from './followed-run.adapter.js';
 
@@ -101,7 +101,7 @@ describe('a run that is followed', () => {
     await scene.write(scene.chunk('one\n', 0), scene.chunk('careful\n', 0, 'stderr'));
     scene.say('TASK_STARTED');
     const followed = scene.follow();
-    while (scene.shown.length < 2) await new Promise((turn) => void setImmediate(turn));
+    while (scene.shown.length < 2) await moment();
     await scene.write(scene.chunk('two\n', 4), scene.chunk('I think', 0, 'thought'));
     await scene.record(printed('one\ntwo\nthree\n', 'careful\n'));
     scene.say('TASK_COMPLETED');

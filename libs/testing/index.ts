@@ -7,6 +7,7 @@ export { startTestNats, type TestNats, type TestNatsOptions } from './servers/na
 export { introduce, introduceWith, showActors, startTestBus, type TestBus } from './servers/test-bus.js';
 export { ANY_PROOF, ANYBODY, asksAs, asksAsAnybody, askRaw } from './servers/askers.js';
 export { notAsked } from './servers/not-asked.js';
+export { moment } from './servers/moment.js';
 export { ownPort } from './servers/own-port.js';
 export { requestRun, signedRequest } from './servers/request-run.js';
 export { mountSmallDisk, type SmallDisk } from './servers/small-disk.js';

@@ -13,7 +13,7 @@ import {
 import { openAttemptLog, openRunLog, readCommits, verifyChain, type Stored } from '#libs/event-log';
 import { ScriptedChatModel, type ChatModel, type Scripted } from '#libs/llm';
 import { getArtifact, query, readMembers } from '#libs/messaging';
-import { startTestBus, type Replica, type TestBus } from '#libs/testing';
+import { moment, type Replica, startTestBus, type TestBus } from '#libs/testing';
 import { ScriptedDevice } from './testing/device.js';
 import { profileOf } from './testing/profile.js';
 import { serveAgent } from './testing/served.js';
@@ -108,7 +108,7 @@ describe('an agent on a real server', () => {
   it('says which agents it serves for as long as it does, and what its policy says', async () => {
     const serving = await agent('i2', new ScriptedChatModel([]));
     const agents = async () => (await readMembers(nc, 'device-agent')).map((member) => member.agents);
-    while ((await agents()).length === 0);
+    while ((await agents()).length === 0) await moment();
     expect(await agents()).toEqual([['LinuxAgent']]);
     const command = { tool: 'EXEC_CLI', arguments: { command: 'rm x' } };
     expect(await query(nc, 'device-agent', 'explain', { command })).toMatchObject({

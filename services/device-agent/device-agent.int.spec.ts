@@ -30,7 +30,7 @@ import {
   type Stored,
 } from '#libs/event-log';
 import { connectBus, getArtifact, natsUsers, query } from '#libs/messaging';
-import { startTestNats, type Replica, type TestNats, type TestNatsOptions } from '#libs/testing';
+import { moment, type Replica, startTestNats, type TestNats, type TestNatsOptions } from '#libs/testing';
 import { LiveAttempts } from './live/index.js';
 import { outcomeOf, ScriptedDevice } from './testing/device.js';
 import { serveAgent } from './testing/served.js';
@@ -138,6 +138,7 @@ async function acknowledged(durable: DurableSpec = DURABLES.deviceAgentAttempts)
     // A question that is under way when the server restarts is never answered.
     const info = await jsm.consumers.info(durable.stream, durable.durable).catch(() => undefined);
     if (info?.num_pending === 0 && info.num_ack_pending === 0) return;
+    await moment();
   }
 }
 
@@ -188,7 +189,7 @@ describe('the device agent on a real server', () => {
     const { stream, durable } = DURABLES.deviceAgentEnds;
     const jsm = await jetstreamManager(nc, { checkAPI: false });
     // It was told, nobody was there, and the message is held.
-    while ((await jsm.consumers.info(stream, durable)).num_redelivered === 0);
+    while ((await jsm.consumers.info(stream, durable)).num_redelivered === 0) await moment();
     served = serveDevice(nc);
     await acknowledged(DURABLES.deviceAgentEnds);
     const said = device.requests.find(({ kind }) => kind === 'forget');
@@ -277,7 +278,7 @@ describe('the device agent on a real server', () => {
     await record();
     const jsm = await jetstreamManager(nc, { checkAPI: false });
     const { stream, durable } = DURABLES.deviceAgentAttempts;
-    while ((await jsm.consumers.info(stream, durable)).num_ack_pending === 0);
+    while ((await jsm.consumers.info(stream, durable)).num_ack_pending === 0) await moment();
     await server.restart();
     serveDevice(nc);
     await acknowledged();

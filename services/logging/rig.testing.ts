@@ -7,12 +7,13 @@ import { encodeCommit, openAttemptLog, openPlanLog, openRunLog, readCommits } fr
 import { connectBus } from '#libs/messaging';
 import { POSTGRES, systemClock, type Postgres } from '#libs/platform';
 import {
-  startReplica,
   asksAs,
+  type HistoryStep,
+  moment,
+  type Replica,
+  startReplica,
   startTestNats,
   startTestPostgres,
-  type HistoryStep,
-  type Replica,
   type TestNats,
 } from '#libs/testing';
 import { attemptsProjection } from './projection/attempts.projector.js';
@@ -183,7 +184,7 @@ export class Rig {
   /** Resolves when the checkpoint in the database is where the stream ends: it is written with the rows. */
   async checkpointed(stream: 'RUNS' | 'ATTEMPTS' | 'PLANS'): Promise<void> {
     const last = await this.lastSequence(stream);
-    while ((await checkpointOf(this.source, stream)) < last);
+    while ((await checkpointOf(this.source, stream)) < last) await moment();
   }
 
   async caughtUp(...streams: ('RUNS' | 'ATTEMPTS' | 'PLANS')[]): Promise<void> {

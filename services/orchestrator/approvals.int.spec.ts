@@ -22,11 +22,12 @@ import { systemClock } from '#libs/platform';
 import {
   connectDevice,
   introduceWith,
+  moment,
+  type Replica,
   showActors,
   signedRequest,
   startTestNats,
   type TestNats,
-  type Replica,
 } from '#libs/testing';
 import { startOrchestrator } from './rig.testing.js';
 
@@ -180,6 +181,7 @@ async function submit(requestId: string, ids: readonly string[], lines: readonly
     const request = await signedRequest(nc, body);
     const answer = (await nc.request(subjects.submit, request, { timeout: 10_000 })).json<Answer>();
     if (answer.error === undefined || !NOT_YET.has(answer.error.code)) return answer;
+    await moment();
   }
 }
 
@@ -190,6 +192,7 @@ async function accepted(requestId: string, ids: readonly string[], lines: readon
     const { runId, error } = await submit(requestId, ids, lines);
     if (runId !== undefined) return runId;
     if (now() > until) throw new Error(error?.message);
+    await moment();
   }
 }
 
@@ -237,6 +240,7 @@ async function untilAnswer(say: () => ReturnType<typeof sendVerb>, code: string,
     const said = await say();
     if (said.answer !== 'rejected') throw new Error(JSON.stringify(said));
     if (said.reason?.code === code && said.reason.message.includes(message)) return;
+    await moment();
   }
 }
 

@@ -4,7 +4,7 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import { DeadLetter, subjects } from '#proto';
 import { readCommits } from '#libs/event-log';
 import { connectBus, query, QueryRefusedError } from '#libs/messaging';
-import { asksAs, connectDevice, startTestNats, type TestNats, type Replica } from '#libs/testing';
+import { asksAs, connectDevice, moment, type Replica, startTestNats, type TestNats } from '#libs/testing';
 import { startOrchestrator } from './rig.testing.js';
 
 let nats: TestNats;
@@ -69,6 +69,7 @@ async function untilHandled(place: { stream: string; sequence: number }): Promis
       return;
     } catch (error) {
       if (!(error instanceof QueryRefusedError)) throw error;
+      await moment();
     }
   }
 }

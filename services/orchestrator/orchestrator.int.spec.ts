@@ -9,11 +9,12 @@ import {
   connectDevice,
   instantDevice,
   introduceWith,
+  moment,
+  type Replica,
   requestRun,
   signedRequest,
   startTestNats,
   type TestNats,
-  type Replica,
 } from '#libs/testing';
 import { startOrchestrator } from './rig.testing.js';
 
@@ -298,6 +299,7 @@ async function submit(nc: NatsConnection, request: string | object): Promise<{ r
       error?: { code: string };
     }>();
     if (answer.error === undefined || !NOT_YET.has(answer.error.code)) return answer;
+    await moment();
   }
 }
 

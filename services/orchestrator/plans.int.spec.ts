@@ -18,10 +18,11 @@ import {
   asksAs,
   connectDevice,
   instantDevice,
+  moment,
+  type Replica,
   requestRun,
   startTestNats,
   type TestNats,
-  type Replica,
 } from '#libs/testing';
 import { startOrchestrator } from './rig.testing.js';
 import { evaluated, failed, planned, PlannerHand, proposed, USED } from './plans.testing.js';
@@ -192,5 +193,6 @@ async function untilSettled(runId: string): Promise<void> {
   for (;;) {
     const { num_pending: pending, num_ack_pending: unsettled } = await jsm.consumers.info(stream, durable);
     if (pending === 0 && unsettled === 0) return;
+    await moment();
   }
 }

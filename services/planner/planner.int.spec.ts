@@ -5,7 +5,15 @@ import { BUCKETS, subjects, type PlanCommit, type RunCommit } from '#proto';
 import { openPlanLog, openRunLog, readCommits, verifyChain, type Stored } from '#libs/event-log';
 import { getArtifact, query, readMembers } from '#libs/messaging';
 import { Metrics, ServicePorts } from '#libs/platform';
-import { startModelServer, startTestBus, valueOf, type ModelServer, type Replica, type TestBus } from '#libs/testing';
+import {
+  type ModelServer,
+  moment,
+  type Replica,
+  startModelServer,
+  startTestBus,
+  type TestBus,
+  valueOf,
+} from '#libs/testing';
 import { PlannerWorld, profileOf, RUN_ID } from './testing/planner-world.js';
 import { plan, task } from './testing/replies.js';
 import { servePlanner, type ServedPlanner } from './testing/served.js';
@@ -107,7 +115,7 @@ describe('a planner on a real server', () => {
   it('says that it is there for as long as it is', async () => {
     const serving = await planner('i3');
     const instances = async () => (await readMembers(nc, 'planner')).map(({ instance }) => instance);
-    while ((await instances()).length === 0);
+    while ((await instances()).length === 0) await moment();
     expect(await instances()).toEqual(['i3']);
     await serving.stop();
     expect(await instances()).toEqual([]);

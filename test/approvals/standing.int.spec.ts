@@ -7,7 +7,15 @@ import { Kvm } from '@nats-io/kv';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { openRunLog, readCommits } from '#libs/event-log';
 import { connectBus, sendVerb } from '#libs/messaging';
-import { connectDevice, requestRun, startReplica, startTestBus, type Replica, type TestBus } from '#libs/testing';
+import {
+  connectDevice,
+  moment,
+  type Replica,
+  requestRun,
+  startReplica,
+  startTestBus,
+  type TestBus,
+} from '#libs/testing';
 import { BUCKETS, subjects, type DeviceRequest, type RecordedRunEvent, type RunId, type RunOptions } from '#proto';
 import { runProgram } from '../../services/cli/run-program.js';
 import { fakeTerminal, surroundings } from '../../services/cli/testing/fake-terminal.js';
@@ -231,7 +239,7 @@ describe('a runbook whose content is approved once', () => {
     const { approvals: _, ...before } = (await shown(admin, 'cli')) ?? {};
     await bucket.put('cli', JSON.stringify({ ...before, revision: 1 }));
     await startRegistry();
-    while ((await shown(admin, 'cli'))?.approvals?.length !== 2);
+    while ((await shown(admin, 'cli'))?.approvals?.length !== 2) await moment();
     expect(await decisionOf(await ask('clean path=/srv/killed'))).toBeDefined();
   });
 

@@ -3,7 +3,15 @@ import { jetstream } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { openRunLog, readCommits, runIdOf } from '#libs/event-log';
 import { sendVerb } from '#libs/messaging';
-import { connectDevice, introduceWith, requestRun, startTestBus, type Replica, type TestBus } from '#libs/testing';
+import {
+  connectDevice,
+  introduceWith,
+  moment,
+  type Replica,
+  requestRun,
+  startTestBus,
+  type TestBus,
+} from '#libs/testing';
 import { subjects, type Actor, type DeviceRequest, type RecordedRunEvent, type RunId, type RunVerb } from '#proto';
 import { ScriptedDevice } from '../../services/device-agent/testing/device.js';
 import { serveAgent } from '../../services/device-agent/testing/served.js';
@@ -189,7 +197,7 @@ describe('a run of who is no operator', () => {
     seeds.anna = await introduceWith(admin, ANNA, ['requester', 'operator']);
     const other = await ask('olga', task('a', 'uptime'));
     const isKnown = async () => (await say('anna', 'ANNOTATE', other, { text: 'mine, too' })).answer === 'accepted';
-    while (!(await isKnown()));
+    while (!(await isKnown())) await moment();
     expect(await say('anna', 'PROPOSE', runId, adds('c', ASKED))).toMatchObject({ answer: 'accepted' });
     await until(runId, (event) => event.type === 'TASK_COMPLETED' && event.data.taskId === 'c');
     expect(ranOn(runId)).toHaveLength(1);

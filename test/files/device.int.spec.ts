@@ -3,7 +3,7 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { getArtifact, putArtifact } from '#libs/messaging';
-import { ownPort } from '#libs/testing';
+import { moment, ownPort } from '#libs/testing';
 import {
   commandIdOf,
   type ArtifactRef,
@@ -75,6 +75,7 @@ async function follow(request: RunCommandRequest): Promise<CommandOutcome> {
     const answer: DeviceAnswer = await bench.ask(request).catch(() => ({ state: 'queued' }));
     if (answer.state === 'finished') return answer.outcome;
     if (answer.state === 'refused') throw new Error(`${answer.code}: ${answer.message}`);
+    await moment();
   }
 }
 
@@ -137,7 +138,7 @@ describe('a device', () => {
   });
 
   it('sends a file anew when the gateway goes away in the middle, and the command runs once', async () => {
-    const content = fresh(60_000_000);
+    const content = fresh(20_000_000);
     await inJail('from', content);
     const { outcome } = await send('FILE_GET', { path: 'from' });
     await until(async () => ((await gate.metrics.registry.metrics()).includes('type="file_chunk"') ? true : undefined));
@@ -147,7 +148,7 @@ describe('a device', () => {
   });
 
   it('writes a file after all when the gateway goes away in the middle', async () => {
-    const content = fresh(60_000_000);
+    const content = fresh(20_000_000);
     const artifact = { ...(await putArtifact(bench.caller, content)) };
     const { outcome } = await send('FILE_PUT', { artifact, path: 'to' });
     await until(async () => ((await gate.metrics.registry.metrics()).includes('type="file_ack"') ? true : undefined));
@@ -158,7 +159,7 @@ describe('a device', () => {
   });
 
   it('gives a file up when its attempt is stopped, and nothing of it stays', async () => {
-    const artifact = { ...(await putArtifact(bench.caller, fresh(80_000_000))) };
+    const artifact = { ...(await putArtifact(bench.caller, fresh(20_000_000))) };
     const { request, outcome } = await send('FILE_PUT', { artifact, path: 'to' });
     await until(async () => ((await gate.metrics.registry.metrics()).includes('type="file_ack"') ? true : undefined));
     await bench.ask({ kind: 'stop', attempt: request.attempt, deviceId: DEVICE });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { getArtifact, putArtifact } from '#libs/messaging';
-import { startTestBus, type TestBus } from '#libs/testing';
+import { moment, startTestBus, type TestBus } from '#libs/testing';
 import type { ArtifactRef, Json } from '#proto';
 import { FileRig } from './rig.js';
 
@@ -202,7 +202,7 @@ describe('a file whose connection breaks', () => {
     const [[id, command] = ['', null]] = rig.commands;
     rig.commands.set(id, null);
     rig.connect();
-    while (!rig.types.includes('file_abort')) await new Promise((resolve) => setImmediate(resolve));
+    while (!rig.types.includes('file_abort')) await moment();
     rig.commands.set(id, command);
     expect(await put).toMatchObject({ isError: false });
     expect((await readFile(inJail('file'))).equals(content)).toBe(true);
@@ -214,7 +214,7 @@ describe('a file whose connection breaks', () => {
     rig.cuts = [6];
     const stop = new AbortController();
     const get = rig.call('FILE_GET', { path: 'file' }, stop.signal);
-    while (rig.types.length < 6) await new Promise((resolve) => setImmediate(resolve));
+    while (rig.types.length < 6) await moment();
     stop.abort();
     expect(await get).toEqual({ kind: 'cancelled', value: null });
   });
@@ -232,7 +232,7 @@ describe('a file', () => {
       kind: 'cancelled',
       value: null,
     });
-    while (!rig.types.includes('file_abort')) await new Promise((resolve) => setImmediate(resolve));
+    while (!rig.types.includes('file_abort')) await moment();
     expect(await readdir(rig.jailDir)).toEqual([]);
     expect(rig.types.filter((type) => type === 'file_chunk').length).toBeLessThan(4);
   });

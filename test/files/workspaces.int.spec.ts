@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { mountSmallDisk, ownPort } from '#libs/testing';
+import { moment, mountSmallDisk, ownPort } from '#libs/testing';
 import {
   commandIdOf,
   workspaceCommandIdOf,
@@ -109,6 +109,7 @@ async function follow(request: RunCommandRequest): Promise<CommandOutcome> {
     const answer: DeviceAnswer = await asked(request).catch(() => ({ state: 'queued' }));
     if (answer.state === 'finished') return answer.outcome;
     if (answer.state === 'refused') throw new Error(`${answer.code}: ${answer.message}`);
+    await moment();
   }
 }
 

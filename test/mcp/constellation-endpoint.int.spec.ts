@@ -5,7 +5,7 @@ import { Kvm } from '@nats-io/kv';
 import { createUser } from '@nats-io/nkeys';
 import { request } from 'node:http';
 import { encodeEditGrant, grantIdOf, signEditGrant } from '#libs/keys';
-import { showActors } from '#libs/testing';
+import { moment, showActors } from '#libs/testing';
 import { BUCKETS, ConstellationSnapshot, type RevokedGrants, type RunId } from '#proto';
 import { ENDPOINT_LIMITS } from '../../services/planner/endpoint/constellation-endpoint.gateway.js';
 import { startRig, type Rig } from './rig.js';
@@ -350,6 +350,7 @@ async function connect(id: RunId, token: string, patient = false): Promise<Clien
       const response = await fetch(input, init);
       if (!patient || response.status !== 503) return response;
       await response.text();
+      await moment();
     }
   };
   const transport = new StreamableHTTPClientTransport(new URL(rig.url(id)), {

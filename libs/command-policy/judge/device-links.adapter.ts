@@ -1,4 +1,4 @@
-import { type Dirent, readdirSync, readlinkSync } from 'node:fs';
+import { type Dirent, lstatSync, readdirSync, readlinkSync } from 'node:fs';
 import { type Entry, type Links, linksIn, type Starts } from '../calls/index.js';
 
 /** The files of this device as a policy asks for them: a moment before a command runs, not while it does. */
@@ -15,9 +15,10 @@ function entries(folder: string): readonly Entry[] {
 const kindOf = (entry: Dirent): Entry['kind'] =>
   entry.isDirectory() ? 'folder' : entry.isSymbolicLink() ? 'link' : 'file';
 
+/** Most paths are no links, and many are nothing: to ask for the target of those would make an error each time, which takes longer than to look. */
 function target(path: string): string | undefined {
   try {
-    return readlinkSync(path);
+    return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true ? readlinkSync(path) : undefined;
   } catch {
     return undefined;
   }

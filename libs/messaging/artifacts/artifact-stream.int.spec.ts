@@ -4,7 +4,7 @@ import { jetstreamManager } from '@nats-io/jetstream';
 import { Objm } from '@nats-io/obj';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { ARTIFACTS_BUCKET, type ArtifactRef } from '#proto';
-import { startTestNats } from '#libs/testing';
+import { moment, startTestNats } from '#libs/testing';
 import type { TestNats } from '#libs/testing';
 import { type ArtifactUpload, ArtifactError, findObject } from './artifact-upload.adapter.js';
 import { sweepArtifacts } from './artifact-sweep.adapter.js';
@@ -215,7 +215,7 @@ describe('a sweep', () => {
     await (await new Objm(nc).open(ARTIFACTS_BUCKET)).putBlob({ name: 'anything' }, theirs);
     const left = await begin(refOf(dead));
     left.upload.write(dead);
-    while (left.taken.at(-1) !== dead.length) await new Promise((resolve) => setImmediate(resolve));
+    while (left.taken.at(-1) !== dead.length) await moment();
     expect(taken.at(-1)).toBe(whole.length);
 
     expect(await sweepArtifacts(nc, { now: () => Date.now(), olderThanMs: HOUR_MS })).toBe(0);
@@ -234,7 +234,7 @@ describe('when the server goes away', () => {
     const first = await begin(refOf(content), through);
     first.upload.write(content.subarray(0, 2_000 * KIB));
     await own.kill9();
-    while (first.failures.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    while (first.failures.length === 0) await moment();
     await own.restart();
     await first.upload.discard();
     expect(await findObject(through, refOf(content).sha256)).toBeNull();

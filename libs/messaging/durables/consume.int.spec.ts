@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { DeadLetter, DURABLES, subjects } from '#proto';
-import { startTestNats } from '#libs/testing';
+import { moment, startTestNats } from '#libs/testing';
 import type { TestNats } from '#libs/testing';
 import { connectBus } from '../connection/bus.client.js';
 import { ConnectionWatch } from '../connection/connection-watch.adapter.js';
@@ -53,6 +53,7 @@ async function settled({ left, before }: { readonly left: number; readonly befor
   for (;;) {
     const { num_pending: waiting, num_ack_pending: open, ack_floor: floor } = await durableState();
     if (waiting === 0 && open === left && floor.stream_seq === before) return;
+    await moment();
   }
 }
 
@@ -198,7 +199,7 @@ describe('consumeDurable', () => {
     const late = setTimeout(() => free.resolve(), 6_000); // half as long again as the server waits, which is more than a busy machine stands still
     await free.promise;
     clearTimeout(late);
-    while (deliveries.length < 3) await nc.flush();
+    while (deliveries.length < 3) await moment();
     await consumption.stop();
     expect(deliveries).toEqual([1, 2, 3]);
     await settled({ left: 0, before: 3 });

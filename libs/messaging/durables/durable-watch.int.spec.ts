@@ -1,9 +1,8 @@
-import { setImmediate as turn } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, it } from '@jest/globals';
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import { DURABLES, subjects } from '#proto';
-import { startTestNats, type TestNats } from '#libs/testing';
+import { moment, startTestNats, type TestNats } from '#libs/testing';
 import { provision } from '../streams/index.js';
 import { consumeDurable, type Consumption } from './consume.adapter.js';
 import { DurableWatch } from './durable-watch.adapter.js';
@@ -50,7 +49,7 @@ function watchAs(nc: NatsConnection): void {
 
 /** Looks until it is so; the test's own limit ends it. */
 async function says(problem: string | undefined): Promise<void> {
-  while (watch.problem !== problem) await turn();
+  while (watch.problem !== problem) await moment();
 }
 
 describe('a durable that a service takes from', () => {

@@ -16,10 +16,11 @@ import {
 import {
   ANYBODY,
   asksAsAnybody,
+  moment,
+  type Replica,
   startReplica,
   startTestBus,
   startTestNats,
-  type Replica,
   type TestNats,
 } from '#libs/testing';
 import { connectBus } from '../connection/bus.client.js';
@@ -121,7 +122,7 @@ const send = async (...texts: string[]): Promise<void> => {
 const state = async () => (await jetstreamManager(nc)).consumers.info('REQUESTS', DURABLES.requests.durable);
 /** Looks until it is so; the test's own limit ends it. */
 async function becomes(look: () => Promise<boolean>): Promise<void> {
-  while (!(await look()));
+  while (!(await look())) await moment();
 }
 
 describe('messages of a durable', () => {
@@ -323,6 +324,8 @@ describe('requests', () => {
 
   it('of a service that leaves some of its queries without an answer keep it from beginning', async () => {
     const started = startReplica(Incomplete, { service: 'device-agent', nc: await connect('c'), instance: 'c' });
-    await expect(started).rejects.toThrow('device-agent has no handler of the query deliver.');
+    await expect(started).rejects.toThrow(
+      'device-agent has no handler of the query deliver, workspaces, workspace-remove.',
+    );
   });
 });

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { WebSocket, WebSocketServer } from 'ws';
+import { moment } from '../servers/moment.js';
 import { ChaosProxy } from './chaos-proxy.js';
 
 /** A socket with everything that came out of it. */
@@ -275,5 +276,5 @@ describe('ChaosProxy', () => {
 
 /** The test's own limit ends it. */
 async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await holds())) await new Promise((resolve) => setImmediate(resolve));
+  while (!(await holds())) await moment();
 }

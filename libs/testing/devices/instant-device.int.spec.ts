@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { NatsConnection } from '@nats-io/transport-node';
+import { moment } from '../servers/moment.js';
 import type { AttemptFinished, AttemptKey } from '#proto';
 import { openAttemptLog, openRunLog } from '#libs/event-log';
 import { connectBus } from '#libs/messaging';
@@ -28,6 +29,7 @@ async function endOf(key: AttemptKey): Promise<AttemptFinished> {
     const events = (await openAttemptLog(nc).load(key)).flatMap(({ commit }) => commit.events);
     const end = events.find((event) => event.type === 'ATTEMPT_FINISHED');
     if (end?.type === 'ATTEMPT_FINISHED') return end.data;
+    await moment();
   }
 }
 

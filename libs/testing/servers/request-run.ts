@@ -1,6 +1,7 @@
 import type { NatsConnection } from '@nats-io/transport-node';
 import { proveActor } from '#libs/keys';
 import { submitRequest } from '#libs/messaging';
+import { moment } from './moment.js';
 import { subjects, type Actor, type Role, type RunId } from '#proto';
 import { introduceWith } from './test-bus.js';
 
@@ -40,7 +41,8 @@ export async function requestRun(nc: NatsConnection, request: object | string, s
   for (;;) {
     const outcome = await submitRequest(nc, text, { ...PATIENCE, ...signer });
     if (outcome.answer === 'accepted') return outcome.runId;
-    if (outcome.answer === 'rejected' && NOT_YET.has(outcome.reason.code)) continue;
-    throw new Error(`${text} became no run: ${JSON.stringify(outcome)}`);
+    if (outcome.answer !== 'rejected' || !NOT_YET.has(outcome.reason.code))
+      throw new Error(`${text} became no run: ${JSON.stringify(outcome)}`);
+    await moment();
   }
 }

@@ -4,7 +4,7 @@ import { pino } from 'pino';
 import type { ClientTaskEnd } from '#libs/aip';
 import { openRunLog, type RunLog } from '#libs/event-log';
 import { systemClock } from '#libs/platform';
-import { signedRequest, startTestBus, type TestBus } from '#libs/testing';
+import { moment, signedRequest, startTestBus, type TestBus } from '#libs/testing';
 import { subjects } from '#proto';
 import { requestOf } from './client-run.js';
 import { ClientRuns } from './client-runs.client.js';
@@ -57,7 +57,7 @@ function watched(log: RunLog): RunLog & { looks: number } {
 }
 
 async function untilLooked(log: { looks: number }, times: number): Promise<void> {
-  while (log.looks < times) await new Promise((resolve) => setImmediate(resolve));
+  while (log.looks < times) await moment();
 }
 
 it('an end that nobody announced is found in the log, every few seconds', async () => {

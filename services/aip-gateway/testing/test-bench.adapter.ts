@@ -11,7 +11,7 @@ import { readSecret } from '#libs/keys';
 import { connectBus, natsUsers } from '#libs/messaging';
 import { livenessPolicy } from '#libs/aip';
 import { Metrics, ServicePorts, systemClock, type Clock } from '#libs/platform';
-import { FakeDevice, startTestNats, type FakeDeviceOptions, type TestNats } from '#libs/testing';
+import { FakeDevice, type FakeDeviceOptions, moment, startTestNats, type TestNats } from '#libs/testing';
 import { AIP_LIMITS, commandIdOf, DeviceAnswer, Presence, subjects } from '#proto';
 import type { DeviceRequest, Identity, RunCommandRequest } from '#proto';
 import { AIP_ENDPOINT, PLACE, type GatewayPlace } from '../aip-gateway.module.js';
@@ -198,6 +198,7 @@ export class TestBench {
       } catch (error) {
         if (!(error instanceof errors.RequestError && error.isNoResponders())) throw error;
       }
+      await moment();
     }
   }
 
@@ -247,6 +248,6 @@ export async function until<T>(read: () => Promise<T>, passes: (value: T) => boo
   for (;;) {
     const value = await read();
     if (passes(value)) return value;
-    await new Promise((resolve) => setImmediate(resolve));
+    await moment();
   }
 }

@@ -1,12 +1,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setImmediate } from 'node:timers/promises';
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { startNats, type NatsHandle } from '#libs/embedded';
 import { CannotStoreError, connectBus, StoreWatch } from '#libs/messaging';
-import { mountSmallDisk } from '#libs/testing';
+import { moment, mountSmallDisk } from '#libs/testing';
 import { Supervised } from '../processes/index.js';
 import { mendFullDisk } from './full-disk.runner.js';
 
@@ -55,14 +54,14 @@ describe('a disk that was full (needs a mount of its own)', () => {
       expect(await isTaken()).toBe(true);
       await disk?.fill();
       while (await isTaken());
-      while (!said.some((line) => line.includes('is full'))) await setImmediate();
+      while (!said.some((line) => line.includes('is full'))) await moment();
       // Not the first one to meet it: who comes later is told at once.
       expect(refused.at(-1)).toBeInstanceOf(CannotStoreError);
       expect(await store.fault()).toMatchObject({ kind: 'disk-full' });
       await disk?.free();
-      while (!(await isTaken())) await setImmediate();
+      while (!(await isTaken())) await moment();
       // Who publishes may be served before it is said.
-      while (!said.some((line) => line.startsWith('nats is back'))) await setImmediate();
+      while (!said.some((line) => line.startsWith('nats is back'))) await moment();
       const { state } = await jsm.streams.info('FACTS');
       expect(state.messages).toBeGreaterThanOrEqual(2);
       expect(said.map((line) => line.split(' ').slice(0, 3).join(' '))).toEqual(

@@ -9,7 +9,7 @@ import { Kvm } from '@nats-io/kv';
 import { figuresCsv, figuresOfRuns } from '#libs/constellation';
 import { tokenHash } from '#libs/keys';
 import { putArtifact, serveQueries, storedPage } from '#libs/messaging';
-import { ANYBODY, notAsked, ownPort, startTestBus, type TestBus } from '#libs/testing';
+import { ANYBODY, moment, notAsked, ownPort, startTestBus, type TestBus } from '#libs/testing';
 import {
   AccessRecord,
   ActorEntry,
@@ -239,7 +239,10 @@ describe('what is read over HTTP', () => {
     });
     const ended = once(child, 'exit');
     const isUp = async (): Promise<boolean> => (await get('/readyz', '', port).catch(() => undefined))?.ok === true;
-    while (!(await isUp())) expect(child.exitCode).toBeNull();
+    while (!(await isUp())) {
+      expect(child.exitCode).toBeNull();
+      await moment();
+    }
     asked = async () => {
       child.kill('SIGKILL');
       await ended;
@@ -348,7 +351,7 @@ describe('a login', () => {
     for (let count = 0; count < 30; count++) expect((await get('/v1/runs', `guess-${count}`)).status).toBe(401);
     const nobody = { subject: 'orrery.access.console._', what: 'LOGIN_REFUSED', peer: '127.0.0.1' };
     let refused: Awaited<ReturnType<typeof records>> = [];
-    while (refused.length < 20) refused = (await records()).slice(before);
+    for (; refused.length < 20; await moment()) refused = (await records()).slice(before);
     expect(refused).toEqual(Array.from({ length: 20 }, () => expect.objectContaining(nobody)));
     expect(JSON.stringify(refused)).not.toContain('guess');
   });

@@ -12,6 +12,7 @@ import { Actors, authorityOf, serveQueries, systemClock, type QueryHandlers } fr
 import {
   attemptOutputs,
   generateHistory,
+  moment,
   notAsked,
   ownPort,
   runCommitsOf,
@@ -180,6 +181,7 @@ async function until<T>(attempt: () => Promise<T>): Promise<T> {
   for (;;) {
     const found = await attempt().catch(() => undefined);
     if (found !== undefined) return found;
+    await moment();
   }
 }
 

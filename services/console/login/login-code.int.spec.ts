@@ -12,7 +12,7 @@ import {
   type CodeWish,
 } from '#libs/keys';
 import { Actors, authorityOf, serveQueries, storedPage, systemClock } from '#libs/messaging';
-import { notAsked, startTestBus, type TestBus } from '#libs/testing';
+import { moment, notAsked, startTestBus, type TestBus } from '#libs/testing';
 import { AccessRecord, ActorEntry, BUCKETS, LIMITS, parseJson, STREAMS, subjects } from '#proto';
 import { startConsole, type TestConsole } from '../console.testing.js';
 import { Browser } from './browser.testing.js';
@@ -50,7 +50,7 @@ async function tell(id: string, change: Partial<ActorEntry>): Promise<void> {
   const entry = { actor, roles: [], namespace: id, keys: [], tokens: [probe], logins: [], revision, ...change };
   await actors.put(id, JSON.stringify(ActorEntry.parse(entry)));
   const headers = { authorization: `Bearer ${token}` };
-  while ((await fetch(`${base}/v1/me`, { headers })).status !== 200);
+  while ((await fetch(`${base}/v1/me`, { headers })).status !== 200) await moment();
 }
 let revision = 0;
 
@@ -145,7 +145,7 @@ describe('a code of the command line', () => {
     expect([cancel.status, error.message]).toEqual([403, 'CANCEL needs the role operator; anna has viewer.']);
     expect((await browser.ask(`${base}/v1/runs`)).status).toBe(200); // the services know the login, too
     await tell('anna', { roles: ['viewer'], keys: [{ key, from: since, until: new Date().toISOString() }] });
-    while ((await me()).status !== 401);
+    while ((await me()).status !== 401) await moment();
     expect((await show(codeOf())).status).toBe(401);
   });
 });

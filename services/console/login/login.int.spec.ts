@@ -8,8 +8,8 @@ import { fromSeed } from '@nats-io/nkeys';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { tokenHash } from '#libs/keys';
 import { Actors, authorityOf, serveQueries, storedPage, systemClock } from '#libs/messaging';
-import { notAsked, ownPort, startTestBus, type TestBus } from '#libs/testing';
-import { AccessRecord, ActorEntry, BUCKETS, parseJson, STREAMS, subjects, type ActorProof } from '#proto';
+import { moment, notAsked, ownPort, startTestBus, type TestBus } from '#libs/testing';
+import { AccessRecord, ActorEntry, BUCKETS, parseJson, STREAMS, subjects, type ActorProof, type Role } from '#proto';
 import { Sessions } from '../callers/index.js';
 import { startConsole, type TestConsole } from '../console.testing.js';
 import { Browser } from './browser.testing.js';
@@ -83,29 +83,33 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** The registry tells of somebody; resolves when the console has heard it. */
-async function tell(id: string, change: Partial<ActorEntry>): Promise<void> {
+/** The registry tells of somebody; resolves when the console has heard just that, by a token that came with it. Gives the token. */
+async function tell(id: string, { tokens = [], ...change }: Partial<ActorEntry>): Promise<string> {
+  revision += 1;
+  const probe = `probe-${id}-${revision}`;
+  const ofProbe = {
+    tokenId: probe,
+    tokenHash: tokenHash(probe),
+    scopes: ['viewer'] as Role[],
+    label: '',
+    expiresAt: null,
+  };
   const entry = ActorEntry.parse({
     actor: { kind: 'person', id },
     roles: ['viewer', 'operator'],
     namespace: id,
     keys: [],
-    tokens: [
-      { tokenId: `probe-${id}`, tokenHash: tokenHash(`probe-${id}`), scopes: ['viewer'], label: '', expiresAt: null },
-    ],
+    tokens: [...tokens, ofProbe],
     logins: [],
-    revision: 1,
+    revision,
     ...change,
   });
   await actors.put(id, JSON.stringify(entry));
-  const isKnown = entry.revokedAt === undefined && entry.tokens.length > 0;
-  const [probe] = entry.tokens;
-  const headers = { authorization: `Bearer ${probe === undefined ? '' : `probe-${id}`}` };
-  for (;;) {
-    const { status } = await fetch(`${base}/v1/me`, { headers });
-    if ((status === 200) === isKnown) return;
-  }
+  const headers = { authorization: `Bearer ${probe}` };
+  while ((await fetch(`${base}/v1/me`, { headers })).status !== 200) await moment();
+  return probe;
 }
+let revision = 0;
 
 const isCallback = (url: string) => url.startsWith(`${base}/login/callback`);
 const me = async () => browser.ask(`${base}/v1/me`);
@@ -205,7 +209,7 @@ describe('what is recorded of a login at the identity provider', () => {
     provider.who = 'bert-8';
     await browser.go(`${base}/login/start`);
     let refused: Awaited<ReturnType<typeof recorded>> = [];
-    while (refused.length === 0) refused = await recorded('bert-8');
+    for (; refused.length === 0; await moment()) refused = await recorded('bert-8');
     expect(refused).toEqual([
       {
         on: subjects.accessAt('console', '_'),
@@ -324,8 +328,9 @@ describe('a session', () => {
     const stream = await browser.ask(`${base}/v1/runs/run-1/events`);
     expect(stream.status).toBe(200);
     const over = stream.text().catch(() => 'cut off');
-    await tell('anna', { logins: [], tokens: [], revokedAt: new Date().toISOString() });
-    while ((await me()).status !== 401);
+    const gone = { logins: [], tokens: [], revokedAt: new Date().toISOString() };
+    await actors.put('anna', JSON.stringify({ ...(await actors.get('anna'))?.json<ActorEntry>(), ...gone }));
+    while ((await me()).status !== 401) await moment();
     expect(await over).toBe('cut off');
   });
 
@@ -357,16 +362,7 @@ describe('a token', () => {
   const issue = async (token: string, scopes: ActorEntry['roles']) =>
     tell('bert', {
       roles: ['viewer', 'admin'],
-      tokens: [
-        { tokenId: 't1', tokenHash: tokenHash(token), scopes, label: '', expiresAt: null },
-        {
-          tokenId: 'probe-bert',
-          tokenHash: tokenHash('probe-bert'),
-          scopes: ['viewer'],
-          label: '',
-          expiresAt: null,
-        },
-      ],
+      tokens: [{ tokenId: 't1', tokenHash: tokenHash(token), scopes, label: '', expiresAt: null }],
     });
 
   it('lets its actor in, as far as it goes, and needs no more than itself', async () => {
@@ -392,17 +388,17 @@ describe('a token', () => {
     expect((await post(base)).status).toBe(303);
     expect(await (await me()).json()).toMatchObject({ actor: { id: 'bert' }, roles: ['viewer'] });
     await tell('bert', { roles: ['viewer'] }); // the token is gone
-    while ((await me()).status !== 401);
+    while ((await me()).status !== 401) await moment();
   });
 
   it('is refused everywhere while its actor has no role', async () => {
-    await tell('bert', { roles: [] });
+    const token = await tell('bert', { roles: [] });
     const { paths } = (await (await fetch(`${base}/openapi.json`)).json()) as { paths: Record<string, object> };
     for (const [path, methods] of Object.entries(paths)) {
       for (const method of Object.keys(methods)) {
         const url = `${base}${path.replaceAll(/\{\w+\}/gu, 'x-1')}`;
         const body = method === 'get' ? {} : { body: '{"decision":"approve","approvalId":"run-1.web.1.2.0"}' };
-        const headers = { authorization: 'Bearer probe-bert' };
+        const headers = { authorization: `Bearer ${token}` };
         const { status } = await fetch(url, { method, headers, ...body });
         expect([path, status]).toEqual([path, path === '/v1/me' ? 200 : 403]);
       }
@@ -416,7 +412,7 @@ describe('a token', () => {
       login: { issuer: 'orrery', subject: 'admin-token' },
     });
     writeFileSync(started.adminTokenFile, 'off\n');
-    while ((await ask(ADMIN_TOKEN)).status !== 401);
+    while ((await ask(ADMIN_TOKEN)).status !== 401) await moment();
     expect((await ask('off')).status).toBe(401);
   });
 });

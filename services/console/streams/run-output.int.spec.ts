@@ -3,7 +3,7 @@ import { connect, type AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { jetstream } from '@nats-io/jetstream';
 import { createInbox, type NatsConnection } from '@nats-io/transport-node';
-import { generateHistory, runCommitsOf, startTestBus, type TestBus } from '#libs/testing';
+import { generateHistory, moment, runCommitsOf, startTestBus, type TestBus } from '#libs/testing';
 import { commandIdOf, liveSubjectOf, subjects, type OutputChunk, type RunCommit, type RunId } from '#proto';
 import { OpenAnswers } from '../http/open-answers.js';
 import { RefusedError } from '../http/refusal.js';
@@ -97,7 +97,7 @@ async function ask(port: number, path: string): Promise<Client> {
     text: () => text,
     ended: new Promise((resolve) => void response.once('close', resolve)),
     until: async (part) => {
-      while (!text.includes(part)) await new Promise((turn) => void setImmediate(turn));
+      while (!text.includes(part)) await moment();
     },
     leave: () => void sent.destroy(),
   };
@@ -121,7 +121,9 @@ async function untilNobodyListens(): Promise<void> {
   admin.publish(liveSubjectOf(subjects.output(commandIdOf({ runId, taskId, attempt: 9 }))), '', { reply });
   await admin.flush();
   subscription.unsubscribe();
-  if (!nobody) return untilNobodyListens();
+  if (nobody) return;
+  await moment();
+  return untilNobodyListens();
 }
 
 describe('RunOutput', () => {

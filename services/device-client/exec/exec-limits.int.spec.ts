@@ -11,6 +11,8 @@ import { type Executed, ExecCli, ExecCliInput } from './index.js';
  * has an end of its own.
  */
 const LIMITS = { processes: 100, cpuSeconds: 2, fileMb: 1, writtenMb: 3, residentMb: 64 };
+/** What burns processor time on purpose burns no more of it than there has to be. */
+const BURNING = { ...LIMITS, cpuSeconds: 1 };
 const burning = 'i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done';
 /** What has been refused a process ends, so there is somebody who asks for none any more. */
 const BOMB = 'sleep 30 & (while :; do sleep 30 & done) & wait';
@@ -38,21 +40,12 @@ const COMMANDS = {
 } as const;
 type Name = keyof typeof COMMANDS;
 const NAMES = Object.keys(COMMANDS) as [Name, ...Name[]];
+const limitsOf = (name: Name) => (COMMANDS[name][1] === 'exec.limits.cpuSeconds' ? BURNING : LIMITS);
 
 describe.each(['none', 'bwrap', 'util-linux'])('behind %s', (kind) => {
   let root: string;
-  let exec: ExecCli;
   const ended = new Map<Name, Executed>();
-  const run = (command: string): Promise<Executed> =>
-    exec.runWhole(ExecCliInput.parse({ command }), {
-      signal: new AbortController().signal,
-      tell: () => Promise.resolve(),
-      isAgents: true,
-    });
-  beforeAll(async () => {
-    process.env['PATH'] = pathOfTests();
-    // Behind a wall the usual places for temporary files are other ones, and no disks.
-    root = await realpath(await mkdtemp('/var/tmp/orrery-limits-'));
+  const run = async (command: string, limits: typeof LIMITS = LIMITS): Promise<Executed> => {
     const settings = await execSettings({
       dataDir: root,
       jailDir: join(root, 'jail'),
@@ -60,13 +53,23 @@ describe.each(['none', 'bwrap', 'util-linux'])('behind %s', (kind) => {
       secretsDir: null,
       runAs: undefined,
       sandbox: kind,
-      config: DeviceConfig.parse({ exec: { limits: LIMITS }, outputBytesMax: 0 }),
+      config: DeviceConfig.parse({ exec: { limits }, outputBytesMax: 0 }),
     });
-    exec = new ExecCli({ settings, env: process.env, now: () => 0 });
+    const exec = new ExecCli({ settings, env: process.env, now: () => 0 });
+    return exec.runWhole(ExecCliInput.parse({ command }), {
+      signal: new AbortController().signal,
+      tell: () => Promise.resolve(),
+      isAgents: true,
+    });
+  };
+  beforeAll(async () => {
+    process.env['PATH'] = pathOfTests();
+    // Behind a wall the usual places for temporary files are other ones, and no disks.
+    root = await realpath(await mkdtemp('/var/tmp/orrery-limits-'));
     // While one lasts, the kernel refuses new processes to all commands of the same user.
     const [bomb, ...others] = NAMES;
     for (const names of [[bomb], others])
-      await Promise.all(names.map(async (name) => ended.set(name, await run(COMMANDS[name][0](kind)))));
+      await Promise.all(names.map(async (name) => ended.set(name, await run(COMMANDS[name][0](kind), limitsOf(name)))));
   });
   afterAll(() => rm(root, { recursive: true, force: true }));
 

@@ -2,9 +2,9 @@ import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { chmod, chown, mkdir, mkdtemp, readdir, readFile, realpath, rm, symlink, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
-import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { execa } from 'execa';
+import { moment } from '#libs/testing';
 import { findProgram } from '../testing/programs.js';
 import type { CommandWall } from '#proto';
 import {
@@ -194,7 +194,7 @@ describe.each(CASES)('the wall by %s, of a client that is %s', (way, client) => 
       internet: true,
     });
     // What the kernel has taken for the listener it hears of in its own time.
-    while (world.connections() - before < 2) await setImmediate();
+    while (world.connections() - before < 2) await moment();
     expect(await world.fallen()).toEqual([]);
   });
 

@@ -16,6 +16,7 @@ import {
   generateAskedHistory,
   generateEditedHistory,
   generateHistory,
+  moment,
   runCommitsOf,
 } from '#libs/testing';
 import {
@@ -221,11 +222,11 @@ describe('a rebuild', () => {
     const leftOvers = rig.source.getRepository(BrokenRunEntity);
     await leftOvers.save({ runId: 'left-over', streamSequence: 1, reason: '', at: new Date().toISOString() });
     const service = await rig.service({ rebuild: true });
-    while ((await leftOvers.count()) > 0);
+    while ((await leftOvers.count()) > 0) await moment();
     await rig.checkpointed('RUNS');
     await rig.checkpointed('ATTEMPTS');
     await rig.checkpointed('PLANS');
-    while ((await query(rig.nc, 'logging', 'metrics', {})).upTo.behind > 0);
+    while ((await query(rig.nc, 'logging', 'metrics', {})).upTo.behind > 0) await moment();
     await service.stop();
     expect(await everything()).toEqual(before);
   });

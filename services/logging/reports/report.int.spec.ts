@@ -14,9 +14,10 @@ import {
   generateAskedHistory,
   generateEditedHistory,
   generateHistory,
+  moment,
   planCommitsOf,
-  runCommitsOf,
   type Replica,
+  runCommitsOf,
 } from '#libs/testing';
 import { sayingsOf, storiesOf } from './stored-facts.adapter.js';
 import { ReportEntity } from '../entities/index.js';
@@ -59,6 +60,7 @@ async function stored(sequence: number, of = runId): Promise<string> {
   for (;;) {
     const markdown = await rig.reader.readReport(of, sequence);
     if (markdown !== undefined) return markdown;
+    await moment();
   }
 }
 

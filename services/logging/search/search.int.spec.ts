@@ -3,7 +3,7 @@ import { DataSource } from 'typeorm';
 import type { AttemptCommit, FoundCommand, SearchAnswer, SearchRequest } from '#proto';
 import { putArtifact, query, QueryRefusedError } from '#libs/messaging';
 import { systemClock } from '#libs/platform';
-import { attemptCommitsOf, generateAskedHistory, generateHistory, type Replica } from '#libs/testing';
+import { attemptCommitsOf, generateAskedHistory, generateHistory, moment, type Replica } from '#libs/testing';
 import { DeadLetters } from '../projection/dead-letter.adapter.js';
 import { CommandEntity, JudgementEntity, SearchEntity } from '../entities/index.js';
 import { Rig, witnessed } from '../rig.testing.js';
@@ -74,6 +74,7 @@ async function complete(): Promise<void> {
     } catch (error) {
       if (!(error instanceof QueryRefusedError) || error.refusal.code !== 'TRY_AGAIN') throw error;
     }
+    await moment();
   }
 }
 
@@ -353,7 +354,7 @@ describe('its projection', () => {
     expect(before.judgements).toHaveLength(2);
     await service.stop();
     service = await rig.service({ rebuild: true });
-    while ((await rig.source.getRepository(CommandEntity).count()) === 0);
+    while ((await rig.source.getRepository(CommandEntity).count()) === 0) await moment();
     await complete();
     expect(await rows()).toEqual(before);
   });

@@ -6,11 +6,12 @@ import { BUCKETS, subjects } from '#proto';
 import { openPlanLog, openRunLog, readCommits } from '#libs/event-log';
 import { openPostgres, type Postgres } from '#libs/platform';
 import {
+  type EmbeddingsScript,
+  type ModelServer,
+  moment,
   startModelServer,
   startTestBus,
   startTestPostgres,
-  type EmbeddingsScript,
-  type ModelServer,
   type TestBus,
   type TestPostgres,
 } from '#libs/testing';
@@ -122,14 +123,17 @@ describe('examples for a goal that says it in other words', () => {
     const warnings = () =>
       said.filter(({ msg }) => msg === 'examples are found by their words alone: there are no embeddings').length;
     // A plan does not wait until the endpoint is given up, so the warning may come after it.
-    while (warnings() === 0) expect(await embedded()).toBe(0);
+    while (warnings() === 0) {
+      expect(await embedded()).toBe(0);
+      await moment();
+    }
     expect([warnings(), await embedded()]).toEqual([1, 0]);
   });
 
   it('are chosen by what they are about as soon as there are embeddings, with no key and no vector in an event', async () => {
     endpoint.embed(points);
     await planner('i2');
-    while ((await embedded()) < 1 + WRONG.length);
+    while ((await embedded()) < 1 + WRONG.length) await moment();
     // A machine may be too slow for the time that a plan waits for an embedding; the next plan tries again.
     for (let at = 0; !(await examplesOf(`run-meaning-${at}`)).includes('right'); at++);
   });

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { WebSocket } from 'ws';
+import { moment } from '#libs/testing';
 import { AIP_LIMITS, type DeviceAnswer } from '#proto';
 import { rssBytesMax } from '../../bench/processes.adapter.js';
 import { startStand, type Gateway, type Stand } from './stand/stand.js';
@@ -42,7 +43,7 @@ async function resultOf(deviceId: string): Promise<DeviceAnswer> {
   const { driver } = gateway.options.target;
   if (driver === undefined) throw new Error('the stand asks for nothing');
   let sessionId = await driver.sessionOf(deviceId);
-  while (sessionId === null) sessionId = await driver.sessionOf(deviceId);
+  for (; sessionId === null; await moment()) sessionId = await driver.sessionOf(deviceId);
   const attempt = { runId: 'run', taskId: deviceId, attempt: 1 };
   for (;;) {
     const asked = driver.ask({

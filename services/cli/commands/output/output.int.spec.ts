@@ -4,7 +4,7 @@ import { createInbox, type NatsConnection } from '@nats-io/transport-node';
 import { runIdOf } from '#libs/event-log';
 import { resultFileOf } from '#libs/attempt';
 import { putArtifact } from '#libs/messaging';
-import { attemptOutputs, startTestBus, type TestBus } from '#libs/testing';
+import { attemptOutputs, moment, startTestBus, type TestBus } from '#libs/testing';
 import {
   commandIdOf,
   liveSubjectOf,
@@ -75,7 +75,9 @@ async function untilFollowed(taskId: string): Promise<void> {
   admin.publish(liveSubjectOf(subjects.output(commandIdOf({ runId, taskId, attempt: 9 }))), '', { reply });
   await admin.flush();
   subscription.unsubscribe();
-  if (nobody) return untilFollowed(taskId);
+  if (!nobody) return;
+  await moment();
+  return untilFollowed(taskId);
 }
 
 function write(taskId: string, text: string, change: Partial<OutputChunk> = {}): void {
@@ -92,7 +94,7 @@ async function finish(): Promise<void> {
 }
 
 async function untilPrinted(lines: readonly string[], part: string): Promise<void> {
-  while (!lines.some((line) => line.includes(part))) await new Promise((turn) => void setImmediate(turn));
+  while (!lines.some((line) => line.includes(part))) await moment();
 }
 
 describe('orrery output', () => {
