@@ -25,6 +25,7 @@ const PATHS = {
   planner: 'M12 3l2.200 6.300L20.500 12l-6.300 2.200L12 21l-2.200-6.800L3.500 12l6.300-2.700L12 3Z',
   copy: 'M9 9h11v11H9zM15 9V4H4v11h5',
   menu: 'M5 12v.01M12 12v.01M19 12v.01',
+  whole: 'M4 9V4h5M15 4h5v5M20 15v5h-5M9 20H4v-5',
 } as const;
 
 export type IconName = keyof typeof PATHS;

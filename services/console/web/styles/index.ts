@@ -4,3 +4,4 @@ import './theme.css';
 import './parts.css';
 import './pages.css';
 import './run.css';
+import './large-sky.css';

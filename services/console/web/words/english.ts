@@ -143,6 +143,9 @@ export const words = {
     conversation: 'Conversation',
     devices: 'Devices',
     noStars: 'There is no plan yet.',
+    farSky: (tasks: number, counts: string) =>
+      `${counted(tasks, 'task')}: ${counts}. Come nearer to reach them one by one.`,
+    wholeSky: 'Show the whole constellation',
     tab: {
       sky: 'Constellation',
       talk: 'Conversation',

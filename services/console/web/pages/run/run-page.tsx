@@ -1,6 +1,6 @@
 import * as Tabs from '@radix-ui/react-tabs';
-import { useMemo, useState, type ReactElement } from 'react';
-import { changesIn, skyOf, type ConstellationChange } from '../../model/index.js';
+import { useMemo, useRef, useState, type ReactElement } from 'react';
+import { changesIn, skyOf, type ConstellationChange, type Sky } from '../../model/index.js';
 import { Foreign, goTo, PageLink, Loading, Problem, usePlace } from '../../parts/index.js';
 import { useMedia, useRun } from '../../wire/index.js';
 import { words } from '../../words/index.js';
@@ -31,10 +31,12 @@ export function RunPage({ runId }: { readonly runId: string }): ReactElement {
     [record, count],
   );
   const changes = useMemo(() => changesIn(commits), [commits]);
-  const sky = useMemo(
-    () => (run === undefined ? undefined : skyOf(run, editedNow(changes.at(-1), commits.length))),
-    [run, changes, commits],
-  );
+  const drawn = useRef<Sky>(undefined);
+  const sky = useMemo(() => {
+    if (run === undefined) return undefined;
+    drawn.current = skyOf(run, editedNow(changes.at(-1), commits.length), drawn.current);
+    return drawn.current;
+  }, [run, changes, commits]);
   if (followed.problem !== undefined && run === undefined) {
     return (
       <div className="page">

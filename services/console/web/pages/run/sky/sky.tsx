@@ -1,26 +1,34 @@
 import {
   Background,
   BackgroundVariant,
+  ControlButton,
   Controls,
   MarkerType,
   ReactFlow,
   type Edge,
   type ReactFlowInstance,
 } from '@xyflow/react';
-import { useEffect, useMemo, useRef, useState, type KeyboardEvent, type ReactElement } from 'react';
+import { useCallback, useEffect, useMemo, useRef, useState, type KeyboardEvent, type ReactElement } from 'react';
 import type { LineView } from '#proto';
 import { lineState, type Sky } from '../../../model/index.js';
-import { Empty, Loading } from '../../../parts/index.js';
+import { Empty, Icon, Loading } from '../../../parts/index.js';
 import { words } from '../../../words/index.js';
+import { Counts, LargeSky } from './large-sky.js';
 import { lineLabel } from './line-label.js';
-import { StarView, starText, type StarNode } from './star.js';
+import { StarNodes } from './star-nodes.js';
+import { areaOf, starAt, type SkyPoint } from './star-window.js';
+import { StarView, type StarNode } from './star.js';
 import { STAR_SIZE, useLayout } from './use-layout.js';
+import { useStarWindow } from './use-star-window.runner.js';
 
 const NODE_TYPES = { star: StarView };
+/** Of a large constellation: it is drawn otherwise. */
+const NO_NODES: StarNode[] = [];
+const NO_EDGES: Edge[] = [];
 /** All of it, unless nothing could be read then: the rest is reached by moving. */
 const FIT = { padding: 0.06, maxZoom: 1.1, minZoom: 0.42, duration: 0 } as const;
-/** Above this, labels of lines and shadows cost more than they tell. */
-const PLAIN_FROM = 200;
+/** From here on a constellation is drawn as shapes, without labels, and only those stars in full that are seen and can be read. */
+const LARGE_FROM = 200;
 
 interface SkyViewProps {
   readonly sky: Omit<Sky, 'view'>;
@@ -35,46 +43,55 @@ export function SkyView({ sky, now, chosen, onChoose }: SkyViewProps): ReactElem
   const box = useRef<HTMLDivElement>(null);
   const [direction, setDirection] = useState<'LR' | 'TB'>('LR');
   const flow = useRef<ReactFlowInstance<StarNode, Edge>>(undefined);
+  const isLarge = sky.stars.length > LARGE_FROM;
+  const layout = useLayout(sky, { direction, labels: !isLarge });
+  const { shown, isFar, look } = useStarWindow({
+    places: isLarge ? layout?.places : undefined,
+    box: () => ({ width: box.current?.clientWidth ?? 0, height: box.current?.clientHeight ?? 0 }),
+    chosen,
+  });
+  const fit = useCallback((): void => {
+    const area = isLarge && layout !== undefined ? areaOf(layout.places, STAR_SIZE) : undefined;
+    void (area === undefined ? flow.current?.fitView(FIT) : flow.current?.fitBounds(area, { padding: FIT.padding }));
+    if (flow.current !== undefined) look(flow.current.getViewport());
+  }, [isLarge, layout, look]);
+  const latest = useRef(onChoose);
+  latest.current = onChoose;
+  const choose = useCallback((taskId: string): void => latest.current(taskId), []);
+  const reach = useCallback(({ x, y }: SkyPoint): void => {
+    const { current } = flow;
+    void current?.setCenter(x + STAR_SIZE.width / 2, y + STAR_SIZE.height / 2, { zoom: current.getZoom() });
+  }, []);
   useEffect(() => {
     const { current } = box;
     if (current === null) return undefined;
     const seen = new ResizeObserver(() => {
       setDirection(current.clientWidth < current.clientHeight * 1.05 ? 'TB' : 'LR');
-      void flow.current?.fitView(FIT);
+      fit();
     });
     seen.observe(current);
     return () => seen.disconnect();
-  }, []);
-  const layout = useLayout(sky, direction);
-  const isPlain = sky.stars.length > PLAIN_FROM;
+  }, [fit]);
+  const made = useRef(new StarNodes());
   const nodes = useMemo(
     () =>
-      sky.stars.flatMap((star): StarNode[] => {
-        const position = layout?.places.get(star.id);
-        if (position === undefined) return [];
-        return [
-          {
-            id: star.id,
-            type: 'star',
-            position,
-            data: { star, now: star.status === 'RUNNING' ? now : undefined, direction },
-            selected: star.id === chosen,
-            ariaLabel: starText(star),
-            width: STAR_SIZE.width,
-            height: STAR_SIZE.height,
-            draggable: false,
-            connectable: false,
-          },
-        ];
-      }),
-    [sky, layout, chosen, now, direction],
+      isLarge
+        ? NO_NODES
+        : made.current.of(sky.stars, (star) => {
+            const place = layout?.places.get(star.id);
+            if (layout === undefined || place === undefined) return undefined;
+            const seen = star.status === 'RUNNING' ? now : undefined;
+            return { place, direction: layout.direction, now: seen, chosen: star.id === chosen };
+          }),
+    [sky.stars, layout, chosen, now, isLarge],
   );
-  const edges = useMemo(() => sky.lines.map((line) => edgeOf(line, isPlain)), [sky, isPlain]);
+  const edges = useMemo(() => (isLarge ? NO_EDGES : sky.lines.map((line) => edgeOf(line))), [sky.lines, isLarge]);
   useEffect(() => {
-    if (layout !== undefined) requestAnimationFrame(() => void flow.current?.fitView(FIT));
-  }, [layout]);
+    if (layout !== undefined) requestAnimationFrame(fit);
+  }, [layout, fit]);
+  const classes = ['sky', ...(isLarge ? ['large'] : []), ...(isLarge && isFar ? ['far'] : [])];
   return (
-    <div className={isPlain ? 'sky plain' : 'sky'} ref={box} onKeyDown={(event) => onKey(event, onChoose)}>
+    <div className={classes.join(' ')} ref={box} onKeyDown={(event) => onKey(event, onChoose)}>
       {sky.stars.length === 0 ? <Empty title={words.run.noStars} /> : layout === undefined ? <Loading /> : null}
       <ReactFlow<StarNode, Edge>
         nodes={nodes}
@@ -83,22 +100,44 @@ export function SkyView({ sky, now, chosen, onChoose }: SkyViewProps): ReactElem
         onInit={(instance) => {
           flow.current = instance;
         }}
+        onMove={(_, at) => look(at)}
         onNodeClick={(_, { id }) => onChoose(id)}
-        onlyRenderVisibleElements
+        onPaneClick={({ clientX: x, clientY: y }) => {
+          const at = flow.current?.screenToFlowPosition({ x, y });
+          if (!isLarge || layout === undefined || at === undefined) return;
+          const star = starAt(layout.places, STAR_SIZE, at);
+          if (star !== undefined) onChoose(star);
+        }}
+        onlyRenderVisibleElements={!isLarge}
         nodesConnectable={false}
         nodesDraggable={false}
         edgesFocusable={false}
-        minZoom={0.05}
+        minZoom={0.01}
         maxZoom={2}
         fitView
         fitViewOptions={FIT}
         proOptions={{ hideAttribution: true }}
         aria-label={words.run.sky}
       >
-        <Background variant={BackgroundVariant.Dots} gap={26} size={1} />
-        <Controls showInteractive={false} position="bottom-right" />
+        {isLarge ? null : <Background variant={BackgroundVariant.Dots} gap={26} size={1} />}
+        {isLarge && layout !== undefined ? (
+          <LargeSky
+            sky={sky}
+            layout={layout}
+            shown={shown}
+            now={now}
+            chosen={chosen}
+            onChoose={choose}
+            onReached={reach}
+          />
+        ) : null}
+        <Controls showInteractive={false} showFitView={false} position="bottom-right">
+          <ControlButton onClick={fit} title={words.run.wholeSky} aria-label={words.run.wholeSky}>
+            <Icon name="whole" />
+          </ControlButton>
+        </Controls>
       </ReactFlow>
-      <Legend />
+      {isLarge && isFar ? <Counts stars={sky.stars} /> : <Legend />}
     </div>
   );
 }
@@ -106,14 +145,15 @@ export function SkyView({ sky, now, chosen, onChoose }: SkyViewProps): ReactElem
 /** Enter on a star opens it, as a click does. */
 function onKey(event: KeyboardEvent, onChoose: (taskId: string) => void): void {
   if (event.key !== 'Enter' && event.key !== ' ') return;
-  const star = event.target instanceof HTMLElement ? event.target.closest<HTMLElement>('.react-flow__node') : null;
+  const star =
+    event.target instanceof HTMLElement ? event.target.closest<HTMLElement>('.react-flow__node, .near-star') : null;
   const id = star?.dataset['id'];
   if (id === undefined) return;
   event.preventDefault();
   onChoose(id);
 }
 
-function edgeOf(line: LineView, isPlain: boolean): Edge {
+function edgeOf(line: LineView): Edge {
   const state = lineState(line);
   const { id, from, to, type } = line;
   const label = lineLabel(line);
@@ -123,7 +163,7 @@ function edgeOf(line: LineView, isPlain: boolean): Edge {
     target: to,
     className: `line line-${type} line-${state}`,
     markerEnd: { type: MarkerType.ArrowClosed, width: 16, height: 16, color: `var(--line-${state})` },
-    ...(isPlain || label === '' ? {} : { label, labelBgPadding: [5, 3] as [number, number], labelBgBorderRadius: 4 }),
+    ...(label === '' ? {} : { label, labelBgPadding: [5, 3] as [number, number], labelBgBorderRadius: 4 }),
     selectable: false,
     focusable: false,
   };

@@ -10,19 +10,36 @@ export type StarNode = Node<
 >;
 
 function StarBox({ data: { star, now, direction }, selected }: NodeProps<StarNode>): ReactElement {
-  const { status, name, device, attempts, startedAt, endedAt, held, asks, edited } = star;
   const [into, out] = direction === 'LR' ? [Position.Left, Position.Right] : [Position.Top, Position.Bottom];
+  return (
+    <>
+      <Handle type="target" position={into} isConnectable={false} />
+      <StarText star={star} now={now} chosen={selected} />
+      <Handle type="source" position={out} isConnectable={false} />
+    </>
+  );
+}
+
+export const StarView = memo(StarBox);
+
+interface StarTextProps {
+  readonly star: Star;
+  readonly now: number | undefined;
+  readonly chosen: boolean;
+}
+
+function Text({ star, now, chosen }: StarTextProps): ReactElement {
+  const { status, name, device, attempts, startedAt, endedAt, held, asks, edited } = star;
   const classes = [
     'star',
     `status-${status.toLowerCase()}`,
-    ...(selected ? ['chosen'] : []),
+    ...(chosen ? ['chosen'] : []),
     ...(held ? ['held'] : []),
     ...(asks ? ['asks'] : []),
     ...(edited === null ? [] : [`edited-${edited}`]),
   ];
   return (
     <div className={classes.join(' ')}>
-      <Handle type="target" position={into} isConnectable={false} />
       <div className="star-head">
         <StatusSign status={status} />
         <span className="star-name">
@@ -45,15 +62,15 @@ function StarBox({ data: { star, now, direction }, selected }: NodeProps<StarNod
         {attempts > 1 ? <span>{words.attempt(attempts)}</span> : null}
         {startedAt === null || status === 'PENDING' ? null : <Elapsed from={startedAt} until={endedAt} now={now} />}
       </div>
-      <Handle type="source" position={out} isConnectable={false} />
     </div>
   );
 }
 
-export const StarView = memo(StarBox);
+/** What a star says. */
+export const StarText = memo(Text);
 
 /** What a screen reader says of a star. */
-export function starText({ name, status, device, attempts }: Star): string {
+export function spokenOf({ name, status, device, attempts }: Star): string {
   const where = device === null ? '' : `, ${words.on(device)}`;
   return `${name}, ${words.status[status]}${where}${attempts > 1 ? `, ${words.attempt(attempts)}` : ''}`;
 }

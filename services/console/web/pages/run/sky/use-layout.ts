@@ -1,19 +1,27 @@
 import { useEffect, useRef, useState } from 'react';
 import type { Sky } from '../../../model/index.js';
-import { labelWidth, lineLabel } from './line-label.js';
 import type { LayoutAnswer, LayoutQuestion } from './layout-words.js';
+import { labelWidth, lineLabel } from './line-label.js';
+import type { StarPoints } from './star-window.js';
 
 export const STAR_SIZE = { width: 196, height: 74 } as const;
 
 export interface StarPlaces {
   /** What it was made for; stars that came since have no place yet. */
   readonly topology: string;
-  readonly places: ReadonlyMap<string, { readonly x: number; readonly y: number }>;
+  readonly direction: 'LR' | 'TB';
+  readonly places: StarPoints;
+}
+
+interface LayoutParts {
+  readonly direction: 'LR' | 'TB';
+  /** Whether lines have labels, which take their place, too. */
+  readonly labels: boolean;
 }
 
 /** Where the stars stand: found out again only when there are other stars or lines. */
-export function useLayout(sky: Omit<Sky, 'view'>, direction: 'LR' | 'TB'): StarPlaces | undefined {
-  const [layout, setLayout] = useState<StarPlaces & { direction: string }>();
+export function useLayout(sky: Omit<Sky, 'view'>, { direction, labels }: LayoutParts): StarPlaces | undefined {
+  const [layout, setLayout] = useState<StarPlaces>();
   const worker = useRef<Worker>(undefined);
   const asked = useRef(0);
   useEffect(() => {
@@ -31,7 +39,7 @@ export function useLayout(sky: Omit<Sky, 'view'>, direction: 'LR' | 'TB'): StarP
       id: line.id,
       from: line.from,
       to: line.to,
-      width: labelWidth(lineLabel(line)),
+      width: labels ? labelWidth(lineLabel(line)) : 0,
     }));
     const hear = ({ data }: MessageEvent<LayoutAnswer>): void => {
       if (data.id !== id) return;
@@ -42,6 +50,6 @@ export function useLayout(sky: Omit<Sky, 'view'>, direction: 'LR' | 'TB'): StarP
     current.postMessage(question, { transfer: [] });
     return () => current.removeEventListener('message', hear);
     // Status and colours ask for no other places.
-  }, [topology, direction]);
+  }, [topology, direction, labels]);
   return layout;
 }
