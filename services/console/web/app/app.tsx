@@ -10,6 +10,7 @@ const RequestPage = lazy(async () => ({ default: (await import('../pages/request
 const GalleryPage = lazy(async () => ({ default: (await import('../pages/runbooks/index.js')).GalleryPage }));
 const RunbookPage = lazy(async () => ({ default: (await import('../pages/runbooks/index.js')).RunbookPage }));
 const AttentionPage = lazy(async () => ({ default: (await import('../pages/attention/index.js')).AttentionPage }));
+const ComparePage = lazy(async () => ({ default: (await import('../pages/compare/index.js')).ComparePage }));
 const FleetPage = lazy(async () => ({ default: (await import('../pages/fleet/index.js')).FleetPage }));
 const SettingsPage = lazy(async () => ({ default: (await import('../pages/settings/index.js')).SettingsPage }));
 
@@ -42,6 +43,8 @@ function Page(): ReactElement {
       return <GalleryPage />;
     case '/attention':
       return <AttentionPage />;
+    case '/compare':
+      return <ComparePage />;
     case '/fleet':
       return <FleetPage />;
     case '/settings':

@@ -5,3 +5,4 @@ import './parts.css';
 import './pages.css';
 import './run.css';
 import './large-sky.css';
+import './compare.css';

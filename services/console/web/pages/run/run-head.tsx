@@ -20,6 +20,7 @@ export function RunHead({ view, now, isNow, sequence }: RunHeadProps): ReactElem
   const actions = runActions({ view, isNow, sequence, may, onFork: (run) => goTo(`/runs/${run}`) });
   const first = actions.filter(({ first }) => first);
   const others = actions.filter(({ first }) => !first);
+  const { parent } = view;
   const asks = view.approvals.filter(({ state }) => state === 'open').length;
   const done = view.tasks.filter(({ status }) => status !== 'PENDING' && status !== 'RUNNING').length;
   return (
@@ -83,6 +84,20 @@ export function RunHead({ view, now, isNow, sequence }: RunHeadProps): ReactElem
                   {words.run.report}
                 </a>
               </DropdownMenu.Item>
+              <DropdownMenu.Item
+                className="menu-item"
+                onSelect={() => goTo(`/compare?from=${view.runId}&fromAt=${sequence}&to=${view.runId}`)}
+              >
+                {words.compare.moments}
+              </DropdownMenu.Item>
+              {parent === null ? null : (
+                <DropdownMenu.Item
+                  className="menu-item"
+                  onSelect={() => goTo(`/compare?from=${parent.runId}&to=${view.runId}`)}
+                >
+                  {words.compare.origin}
+                </DropdownMenu.Item>
+              )}
               <DropdownMenu.Item
                 className="menu-item"
                 onSelect={() => void navigator.clipboard.writeText(location.href)}

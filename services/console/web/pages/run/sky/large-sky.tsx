@@ -6,14 +6,14 @@ import { StatusSign } from '../../../parts/index.js';
 import { words } from '../../../words/index.js';
 import { lineShapes, starShapes } from './shapes.js';
 import type { SkyPoint } from './star-window.js';
+import { Legend } from './legend.js';
 import { spokenOf, StarText } from './star.js';
 import { STAR_SIZE, type StarPlaces } from './use-layout.js';
+import { useStarWindow } from './use-star-window.runner.js';
 
 interface LargeSkyProps {
   readonly sky: Omit<Sky, 'view'>;
   readonly layout: StarPlaces;
-  /** Stars in full. */
-  readonly shown: ReadonlySet<string>;
   readonly now: number | undefined;
   readonly chosen: string | undefined;
   readonly onChoose: (taskId: string) => void;
@@ -22,25 +22,33 @@ interface LargeSkyProps {
 }
 
 /** A large constellation: a few shapes, which the browser moves without drawing them again, and on them the stars that can be read. */
-export function LargeSky({ sky, layout, shown, now, chosen, onChoose, onReached }: LargeSkyProps): ReactElement {
+export function LargeSky({ sky, layout, now, chosen, onChoose, onReached }: LargeSkyProps): ReactElement {
+  const { places } = layout;
+  const { shown, isFar } = useStarWindow({ places, chosen });
   return (
-    <ViewportPortal>
-      <Shapes stars={sky.stars} lines={sky.lines} layout={layout} />
-      {sky.stars.map((star) => {
-        const place = shown.has(star.id) ? layout.places.get(star.id) : undefined;
-        return place === undefined ? null : (
-          <NearStar
-            key={star.id}
-            star={star}
-            place={place}
-            now={star.status === 'RUNNING' ? now : undefined}
-            chosen={star.id === chosen}
-            onChoose={onChoose}
-            onReached={onReached}
-          />
-        );
-      })}
-    </ViewportPortal>
+    <>
+      <ViewportPortal>
+        <div className={isFar ? 'far' : ''}>
+          <Shapes stars={sky.stars} lines={sky.lines} layout={layout} />
+        </div>
+        {sky.stars.map((star) => {
+          const { id } = star;
+          const place = shown.has(id) ? places.get(id) : undefined;
+          return place === undefined ? null : (
+            <NearStar
+              key={id}
+              star={star}
+              place={place}
+              now={star.status === 'RUNNING' ? now : undefined}
+              chosen={id === chosen}
+              onChoose={onChoose}
+              onReached={onReached}
+            />
+          );
+        })}
+      </ViewportPortal>
+      {isFar ? <Counts stars={sky.stars} /> : <Legend />}
+    </>
   );
 }
 
@@ -90,7 +98,7 @@ const Shapes = memo(({ stars, lines, layout: { places, direction } }: ShapesProp
 });
 
 /** How many stars are how, where none can be read. */
-export function Counts({ stars }: { readonly stars: readonly Star[] }): ReactElement {
+function Counts({ stars }: { readonly stars: readonly Star[] }): ReactElement {
   return (
     <ul className="legend counts" aria-hidden="true">
       {countsOf(stars).map(([status, count]) => (

@@ -13,13 +13,13 @@ import type { LineView } from '#proto';
 import { lineState, type Sky } from '../../../model/index.js';
 import { Empty, Icon, Loading } from '../../../parts/index.js';
 import { words } from '../../../words/index.js';
-import { Counts, LargeSky } from './large-sky.js';
+import { LargeSky } from './large-sky.js';
+import { Legend } from './legend.js';
 import { lineLabel } from './line-label.js';
 import { StarNodes } from './star-nodes.js';
 import { areaOf, starAt, type SkyPoint } from './star-window.js';
 import { StarView, type StarNode } from './star.js';
 import { STAR_SIZE, useLayout } from './use-layout.js';
-import { useStarWindow } from './use-star-window.runner.js';
 
 const NODE_TYPES = { star: StarView };
 /** Of a large constellation: it is drawn otherwise. */
@@ -45,16 +45,10 @@ export function SkyView({ sky, now, chosen, onChoose }: SkyViewProps): ReactElem
   const flow = useRef<ReactFlowInstance<StarNode, Edge>>(undefined);
   const isLarge = sky.stars.length > LARGE_FROM;
   const layout = useLayout(sky, { direction, labels: !isLarge });
-  const { shown, isFar, look } = useStarWindow({
-    places: isLarge ? layout?.places : undefined,
-    box: () => ({ width: box.current?.clientWidth ?? 0, height: box.current?.clientHeight ?? 0 }),
-    chosen,
-  });
   const fit = useCallback((): void => {
     const area = isLarge && layout !== undefined ? areaOf(layout.places, STAR_SIZE) : undefined;
     void (area === undefined ? flow.current?.fitView(FIT) : flow.current?.fitBounds(area, { padding: FIT.padding }));
-    if (flow.current !== undefined) look(flow.current.getViewport());
-  }, [isLarge, layout, look]);
+  }, [isLarge, layout]);
   const latest = useRef(onChoose);
   latest.current = onChoose;
   const choose = useCallback((taskId: string): void => latest.current(taskId), []);
@@ -89,9 +83,8 @@ export function SkyView({ sky, now, chosen, onChoose }: SkyViewProps): ReactElem
   useEffect(() => {
     if (layout !== undefined) requestAnimationFrame(fit);
   }, [layout, fit]);
-  const classes = ['sky', ...(isLarge ? ['large'] : []), ...(isLarge && isFar ? ['far'] : [])];
   return (
-    <div className={classes.join(' ')} ref={box} onKeyDown={(event) => onKey(event, onChoose)}>
+    <div className={isLarge ? 'sky large' : 'sky'} ref={box} onKeyDown={(event) => onKey(event, onChoose)}>
       {sky.stars.length === 0 ? <Empty title={words.run.noStars} /> : layout === undefined ? <Loading /> : null}
       <ReactFlow<StarNode, Edge>
         nodes={nodes}
@@ -100,7 +93,6 @@ export function SkyView({ sky, now, chosen, onChoose }: SkyViewProps): ReactElem
         onInit={(instance) => {
           flow.current = instance;
         }}
-        onMove={(_, at) => look(at)}
         onNodeClick={(_, { id }) => onChoose(id)}
         onPaneClick={({ clientX: x, clientY: y }) => {
           const at = flow.current?.screenToFlowPosition({ x, y });
@@ -121,15 +113,7 @@ export function SkyView({ sky, now, chosen, onChoose }: SkyViewProps): ReactElem
       >
         {isLarge ? null : <Background variant={BackgroundVariant.Dots} gap={26} size={1} />}
         {isLarge && layout !== undefined ? (
-          <LargeSky
-            sky={sky}
-            layout={layout}
-            shown={shown}
-            now={now}
-            chosen={chosen}
-            onChoose={choose}
-            onReached={reach}
-          />
+          <LargeSky sky={sky} layout={layout} now={now} chosen={chosen} onChoose={choose} onReached={reach} />
         ) : null}
         <Controls showInteractive={false} showFitView={false} position="bottom-right">
           <ControlButton onClick={fit} title={words.run.wholeSky} aria-label={words.run.wholeSky}>
@@ -137,7 +121,7 @@ export function SkyView({ sky, now, chosen, onChoose }: SkyViewProps): ReactElem
           </ControlButton>
         </Controls>
       </ReactFlow>
-      {isLarge && isFar ? <Counts stars={sky.stars} /> : <Legend />}
+      {isLarge && layout !== undefined ? null : <Legend />}
     </div>
   );
 }
@@ -167,19 +151,4 @@ function edgeOf(line: LineView): Edge {
     selectable: false,
     focusable: false,
   };
-}
-
-function Legend(): ReactElement {
-  return (
-    <ul className="legend" aria-label={words.legend.label}>
-      {(['open', 'holds', 'fails', 'undecided'] as const).map((state) => (
-        <li key={state}>
-          <svg viewBox="0 0 28 8" aria-hidden="true" className={`line line-${state}`}>
-            <path className="react-flow__edge-path" d="M1 4h26" />
-          </svg>
-          {words.legend[state]}
-        </li>
-      ))}
-    </ul>
-  );
 }

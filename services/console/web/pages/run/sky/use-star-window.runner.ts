@@ -1,5 +1,6 @@
+import { useStoreApi } from '@xyflow/react';
 import { useCallback, useEffect, useRef, useState } from 'react';
-import { areaSeen, starsIn, stepTo, type Look, type StarPoints } from './star-window.js';
+import { areaSeen, starsIn, stepTo, type StarPoints } from './star-window.js';
 import { STAR_SIZE } from './use-layout.js';
 
 /** Below this nobody could read what a star says: it is drawn as a shape. */
@@ -12,33 +13,28 @@ const MOST_A_FRAME = 2;
 const NONE: ReadonlySet<string> = new Set();
 
 interface WindowParts {
-  /** Undefined: all stars are shown, wherever one looks. */
-  readonly places: StarPoints | undefined;
-  readonly box: () => { readonly width: number; readonly height: number };
+  readonly places: StarPoints;
   /** Is shown in any case. */
   readonly chosen: string | undefined;
 }
 
-/** The stars of a large constellation that are shown in full: those that are seen, a few more in each frame. */
-export function useStarWindow(parts: WindowParts): {
-  readonly shown: ReadonlySet<string>;
-  readonly isFar: boolean;
-  readonly look: (at: Look) => void;
-} {
+/** The stars of a large constellation that are shown in full: those that are seen, a few more in each frame. Inside of a flow only. */
+export function useStarWindow(parts: WindowParts): { readonly shown: ReadonlySet<string>; readonly isFar: boolean } {
+  const flow = useStoreApi();
   const latest = useRef(parts);
   latest.current = parts;
-  const looked = useRef<Look>(undefined);
   const held = useRef(NONE);
   const frame = useRef<number>(undefined);
   const [shown, setShown] = useState(NONE);
-  const [isFar, setIsFar] = useState(false);
+  const [isFar, setIsFar] = useState(true);
   const step = useCallback((): void => {
     frame.current = undefined;
-    const { places, box, chosen } = latest.current;
-    if (places === undefined || looked.current === undefined) return;
-    const far = looked.current.zoom < READ_FROM_ZOOM;
+    const { places, chosen } = latest.current;
+    const { transform, width, height } = flow.getState();
+    const [x, y, zoom] = transform;
+    const far = zoom < READ_FROM_ZOOM;
     const around = (margin: number): Set<string> =>
-      far ? new Set() : starsIn(places, STAR_SIZE, areaSeen(looked.current ?? { x: 0, y: 0, zoom: 1 }, box(), margin));
+      far ? new Set() : starsIn(places, STAR_SIZE, areaSeen({ x, y, zoom }, { width, height }, margin));
     const wanted = around(READY_AROUND);
     if (chosen !== undefined) wanted.add(chosen);
     const next = stepTo(held.current, { wanted, kept: around(KEPT_AROUND), most: MOST_A_FRAME });
@@ -47,24 +43,19 @@ export function useStarWindow(parts: WindowParts): {
     held.current = next;
     setShown(next);
     frame.current = requestAnimationFrame(step);
-  }, []);
-  const look = useCallback(
-    (at: Look): void => {
-      looked.current = at;
-      frame.current ??= requestAnimationFrame(step);
-    },
-    [step],
-  );
+  }, [flow]);
   const { places, chosen } = parts;
   useEffect(() => {
-    frame.current ??= requestAnimationFrame(step);
-  }, [places, chosen, step]);
-  useEffect(
-    () => () => {
+    const look = (): void => {
+      frame.current ??= requestAnimationFrame(step);
+    };
+    look();
+    const end = flow.subscribe(look);
+    return () => {
+      end();
       if (frame.current !== undefined) cancelAnimationFrame(frame.current);
       frame.current = undefined;
-    },
-    [],
-  );
-  return { shown, isFar, look };
+    };
+  }, [flow, places, chosen, step]);
+  return { shown, isFar };
 }
