@@ -1,4 +1,7 @@
+import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
@@ -31,9 +34,14 @@ afterAll(async () => {
   await rm(offer, { recursive: true, force: true });
 });
 
-async function orrery(words: readonly string[], seedFile = bus.seedFile('cli'), place: Partial<Terminal> = {}) {
+async function orrery(
+  words: readonly string[],
+  seedFile = bus.seedFile('cli'),
+  place: Partial<Terminal> = {},
+  more: NodeJS.ProcessEnv = { ORRERY_DEVICE_OFFER: offer },
+) {
   const terminal = fakeTerminal(place);
-  const env = { ORRERY_NATS_URL: bus.server.url, ORRERY_NATS_SEED_FILE: seedFile, ORRERY_DEVICE_OFFER: offer };
+  const env = { ORRERY_NATS_URL: bus.server.url, ORRERY_NATS_SEED_FILE: seedFile, ...more };
   const exitCode = await runProgram(words, surroundings(terminal, env));
   return { exitCode, out: terminal.outLines, err: terminal.errLines };
 }
@@ -88,9 +96,36 @@ describe('orrery devices', () => {
       'db-1    connected  now      Vacuum +1  0.1.0       linux  db-1.example.org',
       'web-1   lost       3 h ago  -          *0.1.0-old  linux  web-1.example.org',
     ]);
-    expect(err).toEqual(['* another client than is offered here (0.1.0-new). There: orrery-device upgrade']);
+    expect(err).toEqual(['* another client than this system offers (0.1.0-new). There: orrery-device upgrade']);
     expect(wide.out[0]).toMatch(/CAPABILITIES.*METADATA/u);
     expect(wide.out[1]).toContain('rack=r7');
+  });
+
+  it('which client is another one is told by what the gateways offer, and not told where nobody knows', async () => {
+    const file = { file: 'install.sh', sha256: 'a'.repeat(64), bytes: 1 };
+    registry.profiles.set('db-1', { client: '0.1.0-old' });
+    let offers: object | null = { release: '0.2.0-new', script: file, archives: {} };
+    const gateway = createServer(({ url }, response) => {
+      const text = offers !== null && url === '/device/offer.json' ? JSON.stringify(offers) : '';
+      response.writeHead(text === '' ? 404 : 200, { 'Content-Length': text.length }).end(text);
+    });
+    gateway.listen(0, '127.0.0.1').unref();
+    await once(gateway, 'listening');
+    const ORRERY_AIP_URL = `ws://127.0.0.1:${(gateway.address() as AddressInfo).port}/ws`;
+    const offered = async (more: NodeJS.ProcessEnv): Promise<unknown> => {
+      const { out } = await orrery(['devices', '--json'], undefined, {}, more);
+      const said = JSON.parse(out.join('')) as { offered: string | null; devices: { clientIsOffered?: boolean }[] };
+      return [said.offered, said.devices[0]?.clientIsOffered];
+    };
+    expect(await offered({ ORRERY_AIP_URL })).toEqual(['0.2.0-new', false]);
+    offers = { ...offers, release: '0.1.0-old' };
+    expect(await offered({ ORRERY_AIP_URL })).toEqual(['0.1.0-old', true]);
+    offers = null;
+    expect(await offered({ ORRERY_AIP_URL })).toEqual([null, undefined]);
+    gateway.close();
+    gateway.closeAllConnections();
+    expect(await offered({ ORRERY_AIP_URL })).toEqual([null, undefined]);
+    expect(await offered({})).toEqual([null, undefined]);
   });
 
   it('release says who is still held with the whole fleet, and who is held alone', async () => {

@@ -1,10 +1,10 @@
 import type { NatsConnection } from '@nats-io/transport-node';
-import { offerDir, readOffer } from '#libs/device-offer';
 import { query } from '#libs/messaging';
 import { profileEntries } from '#libs/constellation';
 import { HAS_WORKSPACES, TAKES_STDIN_FILES, type AgentProfile } from '#proto';
 import { withBus } from '../../bus/index.js';
 import { shownAgain } from '../../live/index.js';
+import { releaseOffered } from './offer.client.js';
 import {
   clientText,
   isBehind,
@@ -52,10 +52,9 @@ export function listDevices(context: CliContext, { watch = false, output }: List
 }
 
 async function showDevices(context: CliContext, isWide: boolean): Promise<ExitCode> {
-  const [{ devices }, work] = await withBus(context, (nc) =>
-    Promise.all([query(nc, 'registry', 'devices', {}), workOn(nc)]),
+  const [{ devices }, work, offered] = await withBus(context, (nc) =>
+    Promise.all([query(nc, 'registry', 'devices', {}), workOn(nc), releaseOffered(context)]),
   );
-  const offered = (await readOffer(offerDir(context.env['ORRERY_DEVICE_OFFER'])))?.release;
   const now = context.now();
   const code = tellTable(context, {
     json: { offered: offered ?? null, devices: devices.map((profile) => inJson(profile, work, offered)) },
@@ -86,7 +85,7 @@ async function showDevices(context: CliContext, isWide: boolean): Promise<ExitCo
 
 function sayDrift({ terminal }: CliContext, devices: readonly AgentProfile[], offered: string | undefined): void {
   if (offered === undefined || !terminal.isTerminal || !devices.some((profile) => isBehind(profile, offered))) return;
-  terminal.err(`* another client than is offered here (${offered}). There: orrery-device upgrade`);
+  terminal.err(`* another client than this system offers (${offered}). There: orrery-device upgrade`);
 }
 
 function inJson(profile: AgentProfile, work: WorkByDevice, offered: string | undefined) {

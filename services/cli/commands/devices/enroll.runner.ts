@@ -13,9 +13,8 @@ import {
 import { withBus } from '../../bus/index.js';
 import { badInput, failure, EXIT, type ExitCode, type CliContext, shellWord, tell } from '../../terminal/index.js';
 import { enrollBlock, type PastedBlock } from './enroll-block.js';
-import { offerOf, whyNotServed } from './offer.client.js';
+import { endpointsHere, offerOf, whyNotServed } from './offer.client.js';
 import { checkGatewayUrl, isOpen, URL_PLACEHOLDER, urlWithToken, urlWord } from './gateway-url.js';
-import { homeOf, parseEndpoints } from '../../home/index.js';
 import { profileFrom } from './profile-words.js';
 
 export interface EnrollOptions {
@@ -238,9 +237,6 @@ export async function writeToken(file: string, token: string, whose: 'device' | 
 }
 
 type Surroundings = Pick<CliContext, 'env'>;
-
-const endpointsHere = async ({ env }: Surroundings) =>
-  parseEndpoints(await readFile(homeOf(env).endpointsFile, 'utf8').catch(() => ''));
 
 /** Where devices reach the gateway, as somebody has said: here, for this shell, or to the system that runs here when it was started. */
 async function deviceUrl(context: Surroundings, given: string | undefined): Promise<string | undefined> {

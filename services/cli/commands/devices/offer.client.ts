@@ -1,16 +1,18 @@
 import { execFile } from 'node:child_process';
-import { access } from 'node:fs/promises';
+import { access, readFile } from 'node:fs/promises';
 import { request as askHttp } from 'node:http';
 import { request as askHttps } from 'node:https';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { installationRoot, offerDir, readOffer } from '#libs/device-offer';
-import { DeviceOffer, parseJson } from '#proto';
+import { DeviceOffer, OFFER_FILE, parseJson } from '#proto';
+import { homeOf, parseEndpoints } from '../../home/index.js';
 import { EXIT, failure, tell, type CliContext, type ExitCode } from '../../terminal/index.js';
 import { offeredAt } from './enroll-block.js';
 
 const MAKING_MS_MAX = 300_000;
 const ANSWER_MS = 3_000;
+const OFFER_BYTES_MAX = 64 * 1024;
 const run = promisify(execFile);
 
 /** What this installation offers, made of its build where it can make it; undefined: nobody has made anything. */
@@ -31,6 +33,36 @@ export async function offerOf(
   } catch (error) {
     const said = error instanceof Error && 'stderr' in error ? String(error.stderr).trim() : '';
     throw failure(said === '' ? 'The archive of the device client cannot be made.' : said, error);
+  }
+}
+
+/** Of the system that runs in this home; undefined when none does. */
+export const endpointsHere = async ({ env }: Pick<CliContext, 'env'>) =>
+  parseEndpoints(await readFile(homeOf(env).endpointsFile, 'utf8').catch(() => ''));
+
+/**
+ * The release that the system which is asked offers to its devices, as one of its gateways says: this program may be of another installation.
+ * Where no gateway can be asked, what this installation offers counts, if the system is its own. Undefined: nothing, or nobody knows.
+ */
+export async function releaseOffered(context: Pick<CliContext, 'env'>): Promise<string | undefined> {
+  const { env } = context;
+  const isElsewhere = (env['ORRERY_NATS_URL'] ?? '') !== '';
+  const url = (isElsewhere ? undefined : (await endpointsHere(context))?.aip) ?? env['ORRERY_AIP_URL'] ?? '';
+  const told = url === '' ? undefined : await toldBy(offeredAt(url, OFFER_FILE));
+  if (told !== undefined) return told.release;
+  const own = env['ORRERY_DEVICE_OFFER'];
+  return isElsewhere && !own ? undefined : (await readOffer(offerDir(own)))?.release;
+}
+
+/** What a gateway offers, `{}` when that is nothing; undefined when it does not say. */
+async function toldBy(address: string): Promise<{ readonly release?: string } | undefined> {
+  try {
+    const answer = await fetch(address, { signal: AbortSignal.timeout(ANSWER_MS), redirect: 'error' });
+    if (answer.status === 404) return {};
+    const length = Number(answer.headers.get('content-length') ?? OFFER_BYTES_MAX);
+    return answer.ok && length < OFFER_BYTES_MAX ? DeviceOffer.safeParse(await answer.json()).data : undefined;
+  } catch {
+    return undefined;
   }
 }
 
