@@ -38,7 +38,15 @@ const FRAMES = {
       z.object({
         platform: optional(z.string().max(64)),
         system_info: optional(z.record(z.string(), Json)),
-        orrery: optional(z.object({ revision: z.int().min(1), journal_id: JournalId, telemetry: ClientTelemetry })),
+        orrery: optional(
+          z.object({
+            revision: z.int().min(1),
+            journal_id: JournalId,
+            telemetry: ClientTelemetry,
+            /** It takes pieces of files as binary frames, and sends them so when the confirmation says the same. */
+            binary_pieces: optional(z.boolean()),
+          }),
+        ),
       }),
     ),
   },

@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { Json } from '../ids.js';
 
 /**
- * AIP (paper section 7, appendix B): one JSON object per WebSocket text frame. Names and values are those of UFO's own
+ * AIP (paper section 7, appendix B): one JSON object per WebSocket text frame, but for pieces of files between ends that both take them
+ * as binary ones. Names and values are those of UFO's own
  * clients, which send every optional field as null and ignore what they do not know. `orrery` carries our revision on top,
  * offered by the device in REGISTER and used only when it did:
  *
@@ -51,8 +52,15 @@ export type Action = z.infer<typeof Action>;
 export const TransferId = z.string().regex(/^[A-Za-z0-9_.-]{1,128}$/, 'a transfer id must be 1 to 128 safe characters');
 export type TransferId = z.infer<typeof TransferId>;
 
+/** Base64 in a text frame, which is all that JSON has; the bytes themselves within a process, and beside a binary frame's head. */
+export type PieceData = string | Uint8Array;
+
 /** A piece of a file, `offset` bytes from its beginning. */
-export const FilePiece = z.object({ transfer_id: TransferId, offset: z.int().min(0), data: z.base64() });
+export const FilePiece = z.object({
+  transfer_id: TransferId,
+  offset: z.int().min(0),
+  data: z.base64() as unknown as z.ZodType<PieceData>,
+});
 export type FilePiece = z.infer<typeof FilePiece>;
 
 /** Why a transfer ended without its file. */

@@ -34,6 +34,8 @@ const FRAMES = {
         server_time: Instant,
         /** When the credential of this connection expires; null for one that does not. */
         credential_until: optional(Instant),
+        /** To a device that has offered it: pieces of files may be binary frames. */
+        binary_pieces: optional(z.boolean()),
       }),
     ),
   },

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { pino } from 'pino';
-import { decodeClientMessage, decodeServerMessage, type FileMessage } from '#libs/aip';
+import { decodeClientMessage, decodeServerMessage, encoded, type FileMessage } from '#libs/aip';
 import type { ToolAnswer } from '#libs/mcp';
 import { Metrics, systemClock } from '#libs/platform';
 import type { CommandCall, Json } from '#proto';
@@ -47,7 +47,7 @@ export class FileRig {
     const metrics = gatewayMetrics(new Metrics('aip-gateway'));
     this.#makeDesk = fileDesks({ nc, clock: systemClock, logger, metrics });
     this.link = new FileLink({
-      send: (message) => this.#carry({ to: 'gateway', text: JSON.stringify(message) }),
+      send: (message) => this.#carry({ to: 'gateway', text: encoded(message, false).text }),
       now: () => Date.now(),
       monotonicMs: () => performance.now(),
       random: () => 0,
@@ -77,7 +77,7 @@ export class FileRig {
       deviceId: 'web-1',
       say: (message) => {
         // A desk whose connection is gone speaks to nobody.
-        if (this.#desk === desk) this.#carry({ to: 'device', text: JSON.stringify(message) });
+        if (this.#desk === desk) this.#carry({ to: 'device', text: encoded(message, false).text });
       },
       congested: false,
       openCommand,

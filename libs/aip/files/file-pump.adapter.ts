@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { ClientMessage, FileAbort, FilePiece, ServerMessage, Sha256, TransferId } from '#proto';
+import type { ClientMessage, FileAbort, FilePiece, PieceData, ServerMessage, Sha256, TransferId } from '#proto';
 import { openReceiver, receive, type Receiver, type ReceiverEffect, type ReceiverInput } from './file-receiver.js';
 import {
   offerFile,
@@ -282,12 +282,14 @@ class PieceRoom {
     this.#bytes = unackedBytesMax + 2 * pieceBytesMax;
   }
 
-  take(base64: string): Uint8Array {
+  take(data: PieceData): Uint8Array {
+    const bytes = typeof data === 'string' ? Buffer.byteLength(data, 'base64') : data.length;
     // Larger than it may be: it is judged, and goes nowhere.
-    if (Buffer.byteLength(base64, 'base64') > this.#pieceBytesMax) return Buffer.from(base64, 'base64');
+    if (bytes > this.#pieceBytesMax) return typeof data === 'string' ? Buffer.from(data, 'base64') : data;
     const memory = (this.#memory ??= Buffer.allocUnsafe(this.#bytes));
     if (this.#at + this.#pieceBytesMax > memory.length) this.#at = 0;
-    const length = memory.write(base64, this.#at, 'base64');
+    const length = typeof data === 'string' ? memory.write(data, this.#at, 'base64') : bytes;
+    if (typeof data !== 'string') memory.set(data, this.#at);
     const piece = memory.subarray(this.#at, this.#at + length);
     this.#at += length;
     return piece;
@@ -308,11 +310,7 @@ export const abortFrame = (transferId: TransferId, { code, message }: FileFailur
 
 const pieceFrame = (transferId: TransferId, offset: number, data: Uint8Array): FileFrame => ({
   type: 'file_chunk',
-  orrery: {
-    transfer_id: transferId,
-    offset,
-    data: Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString('base64'),
-  },
+  orrery: { transfer_id: transferId, offset, data },
 });
 
 const outOfTurn = (type: string): FileFailure =>

@@ -1,16 +1,34 @@
 import { AIP_LIMITS, ClientMessage, parseWith, sentenceOf, ServerMessage, type Json } from '#proto';
 import type { z } from 'zod';
+import { splitPiece } from './binary-piece.js';
 
 export type Decoded<M> = { readonly ok: true; readonly message: M } | { readonly ok: false; readonly error: string };
 
-/** A frame from a device. Whatever the bytes are, the answer is a message or a sentence, never an exception. */
-export const decodeClientMessage = (text: string | null): Decoded<ClientMessage> => decode(ClientMessage, text);
+/** A frame from a device. Whatever the bytes are, the answer is a message or a sentence, never an exception. `bytes`: of a binary frame. */
+export const decodeClientMessage = (text: string | null, bytes?: Uint8Array): Decoded<ClientMessage> =>
+  text === null ? decodePiece(ClientMessage, bytes) : decode(ClientMessage, text);
 
 /** A frame from a device server. */
-export const decodeServerMessage = (text: string | null): Decoded<ServerMessage> => decode(ServerMessage, text);
+export const decodeServerMessage = (text: string | null, bytes?: Uint8Array): Decoded<ServerMessage> =>
+  text === null ? decodePiece(ServerMessage, bytes) : decode(ServerMessage, text);
 
-function decode<M>(schema: z.ZodType<M>, text: string | null): Decoded<M> {
-  if (text === null) return { ok: false, error: 'AIP is text frames only' };
+const NO_PIECE = { ok: false, error: 'AIP is text frames only, but for pieces of files' } as const;
+
+/** Its data is taken as it is: only the head is parsed and checked. */
+function decodePiece<M extends ClientMessage | ServerMessage>(
+  schema: z.ZodType<M>,
+  bytes: Uint8Array | undefined,
+): Decoded<M> {
+  const parts = bytes && splitPiece(bytes);
+  if (parts === undefined) return NO_PIECE;
+  const decoded = decode(schema, parts.head);
+  if (!decoded.ok) return decoded;
+  const { message } = decoded;
+  if (message.type !== 'file_chunk' || message.orrery.data !== '') return NO_PIECE;
+  return { ok: true, message: { ...message, orrery: { ...message.orrery, data: parts.data } } };
+}
+
+function decode<M>(schema: z.ZodType<M>, text: string): Decoded<M> {
   // Before parsing: schema checks and hashes recurse, and take their time with every value.
   const tooMuch = tooMuchOf(text);
   if (tooMuch !== undefined) return { ok: false, error: tooMuch };

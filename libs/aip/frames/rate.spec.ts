@@ -32,4 +32,9 @@ describe('takeFrame', () => {
     expect(takeFrame(fullFrameRate(0), '{}', 0)[0]).toEqual({ tokens: 3_999, atMs: 0 });
     expect(takeFrame(fullFrameRate(0), null, 0)[0]).toEqual({ tokens: 3_999, atMs: 0 });
   });
+
+  it('counts a binary piece, of which only the head is parsed, as one; a larger one for more', () => {
+    expect(takeFrame(fullFrameRate(0), null, 0, 64 * 1024 + 200)[0].tokens).toBe(3_999);
+    expect(takeFrame(fullFrameRate(0), null, 0, 8 * 1024 * 1024)[0].tokens).toBe(3_967);
+  });
 });

@@ -31,6 +31,11 @@ const CHARS_PER_TOKEN = 16 * 1024;
 
 export const fullFrameRate = (nowMs: number): Rate => fullRate(FRAME_RATE, nowMs);
 
-/** Takes what a frame costs. Null: one that is no text. */
-export const takeFrame = (rate: Rate, text: string | null, nowMs: number): [Rate, { waitMs: number }] =>
-  takeToken(rate, { ...FRAME_RATE, cost: 1 + Math.floor((text ?? '').length / CHARS_PER_TOKEN) }, nowMs);
+/** Of a binary frame only the head is parsed; how much of a file may come is said by the window of its transfer. */
+const BYTES_PER_TOKEN = 256 * 1024;
+
+/** Takes what a frame costs. Null: one that is no text, of `bytes` bytes. */
+export function takeFrame(rate: Rate, text: string | null, nowMs: number, bytes = 0): [Rate, { waitMs: number }] {
+  const more = text === null ? bytes / BYTES_PER_TOKEN : text.length / CHARS_PER_TOKEN;
+  return takeToken(rate, { ...FRAME_RATE, cost: 1 + Math.floor(more) }, nowMs);
+}

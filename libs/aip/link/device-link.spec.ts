@@ -20,7 +20,7 @@ function after(...inputs: LinkInput[]) {
 }
 
 describe('a confirmation', () => {
-  const server = { revision: null, sessionId: null, credentialUntil: null };
+  const server = { revision: null, sessionId: null, credentialUntil: null, takesBytes: false };
 
   it('of a foreign server opens everything', () =>
     expect(after(FOREIGN)).toMatchObject({ phase: 'READY', effects: [{ kind: 'ready', server }] }));
@@ -36,7 +36,12 @@ describe('a confirmation', () => {
     const credential_until = '2026-11-20T01:00:00.000Z';
     expect(after(confirmed(2, { credential_until }), RESUMED)).toMatchObject({
       phase: 'READY',
-      effects: [{ kind: 'ready', server: { revision: 2, sessionId: 's1', credentialUntil: credential_until } }],
+      effects: [
+        {
+          kind: 'ready',
+          server: { revision: 2, sessionId: 's1', credentialUntil: credential_until, takesBytes: false },
+        },
+      ],
     });
   });
 

@@ -23,6 +23,8 @@ export interface ServerFacts {
   readonly sessionId: SessionId | null;
   /** When the credential of this connection expires, by the server's clock; null for one that does not, or that nobody told of. */
   readonly credentialUntil: Instant | null;
+  /** It takes pieces of files as binary frames. */
+  readonly takesBytes: boolean;
 }
 
 export type LinkInput =
@@ -100,6 +102,7 @@ function onConfirmed({ status, orrery }: Extract<ServerMessage, { type: 'heartbe
     revision,
     sessionId: orrery?.session_id ?? null,
     credentialUntil: orrery?.credential_until ?? null,
+    takesBytes: orrery?.binary_pieces === true,
   };
   if (revision === null || revision < NUMBERED_SINCE) return [{ phase: 'READY', server }, [{ kind: 'ready', server }]];
   return [{ phase: 'RESUMING', sinceMs: nowMs, server }, [{ kind: 'resume' }]];

@@ -1,5 +1,5 @@
 import { AIP_CLOSE, AIP_LIMITS, type ClientMessage } from '#proto';
-import { decodeServerMessage, Sequence } from '../frames/index.js';
+import { binaryPiece, decodeServerMessage, encoded, Sequence, type Encoded } from '../frames/index.js';
 import {
   ackMessage,
   openLink,
@@ -60,11 +60,12 @@ const NORMAL = 'normal';
 const RESULT = 'result';
 const OUTPUT = 'output';
 
-interface Waiting {
+interface Waiting extends Encoded {
   readonly type: ClientMessage['type'];
-  readonly text: string;
   readonly cargo: string;
 }
+
+const sizeOf = ({ text, data }: Encoded): number => text.length + (data?.length ?? 0);
 
 /**
  * One connection of a device, from REGISTER to its end: the protocol, the numbers, and what waits for a slow server. It has
@@ -90,7 +91,7 @@ export class ServerConnection {
     const { transport, device } = this.#options;
     transport.send(JSON.stringify(device.register()));
     transport.handle({
-      frame: (text) => this.#onFrame(text),
+      frame: (text, bytes) => this.#onFrame(text, bytes),
       closed: (why) => this.#onClosed(why),
       drained: () => this.#flush(),
     });
@@ -109,10 +110,10 @@ export class ServerConnection {
   send(message: ClientMessage, cargo = NORMAL): void {
     const { transport } = this.#options;
     if (this.#link.phase === 'CLOSED') return;
-    const waiting = waitingOf(message, cargo);
+    const waiting = waitingOf(message, cargo, this.#takesBytes);
     if (this.#isFree) return this.#write(waiting);
     this.#outbox.push(waiting);
-    this.#outboxBytes += waiting.text.length;
+    this.#outboxBytes += sizeOf(waiting);
     if (this.#outbox.length <= OUTBOX_FRAMES_MAX && this.#outboxBytes <= OUTBOX_BYTES_MAX) return;
     transport.close(AIP_CLOSE.unacknowledged, 'the server takes less than it asks for');
   }
@@ -148,8 +149,8 @@ export class ServerConnection {
     return this.#link.phase === 'READY' && this.#outbox.length === 0 && !this.#options.transport.congested;
   }
 
-  #onFrame(text: string | null): void {
-    const decoded = decodeServerMessage(text);
+  #onFrame(text: string | null, bytes?: Uint8Array): void {
+    const decoded = decodeServerMessage(text, bytes);
     if (!decoded.ok) {
       this.#sequence?.skip(this.#options.clock.now());
       this.#apply({ kind: 'unreadable', error: decoded.error });
@@ -216,17 +217,24 @@ export class ServerConnection {
     while (this.#link.phase === 'READY' && !this.#options.transport.congested) {
       const next = this.#outbox.shift();
       if (next === undefined) break;
-      this.#outboxBytes -= next.text.length;
+      this.#outboxBytes -= sizeOf(next);
       this.#write(next);
     }
     this.sendResults();
   }
 
   /** Numbers come last in the text: what is sent is written as JSON once, whenever that was. */
-  #write({ type, text, cargo }: Waiting): void {
+  #write(waiting: Waiting): void {
     const { transport, clock } = this.#options;
-    const stamped = this.#sequence?.stamp({ type }, clock.now(), { class: cargo, bytes: text.length });
-    transport.send(stamped === undefined ? text : `${text.slice(0, -1)},"seq":${stamped.seq},"ack":${stamped.ack}}`);
+    const { type, text, data, cargo } = waiting;
+    const stamped = this.#sequence?.stamp({ type }, clock.now(), { class: cargo, bytes: sizeOf(waiting) });
+    const head = stamped === undefined ? text : `${text.slice(0, -1)},"seq":${stamped.seq},"ack":${stamped.ack}}`;
+    if (data === undefined) transport.send(head);
+    else transport.sendBytes?.(binaryPiece(head, data));
+  }
+
+  get #takesBytes(): boolean {
+    return this.#server?.takesBytes === true && this.#options.transport.sendBytes !== undefined;
   }
 
   #acknowledge(): void {
@@ -235,8 +243,8 @@ export class ServerConnection {
   }
 }
 
-const waitingOf = (message: ClientMessage, cargo: string): Waiting => ({
-  type: message.type,
-  text: JSON.stringify(message),
-  cargo,
-});
+/** A frame that waits is of the bytes that it was made of, whatever becomes of their memory. */
+function waitingOf(message: ClientMessage, cargo: string, takesBytes = false): Waiting {
+  const { text, data } = encoded(message, takesBytes);
+  return { type: message.type, cargo, text, ...(data !== undefined && { data: Uint8Array.from(data) }) };
+}

@@ -12,6 +12,7 @@ import {
   isNumbered,
   openSession,
   senderOf,
+  takesBytes,
   type FileMessage,
   type Session,
   type SessionEffect,
@@ -49,6 +50,10 @@ export class DeviceServerEndpoint extends ServerEndpoint<Session, SessionInput, 
   /** Sends a frame to a device that is ready. `lost` is called when no byte of it was handed to the socket, and none will be. */
   say(message: ServerMessage, lost?: () => void): void {
     this.input({ kind: 'say', message }, { lost });
+  }
+
+  protected override takesBytes(session: Session): boolean {
+    return takesBytes(session);
   }
 
   protected override leave(): void {

@@ -1,7 +1,9 @@
 import type { ClientMessage, ServerMessage } from '#proto';
 import {
+  binaryPiece,
   Complaints,
   decodeClientMessage,
+  encoded,
   fullFrameRate,
   takeFrame,
   type ProtocolEvent,
@@ -97,7 +99,7 @@ export abstract class ServerEndpoint<
     this.#rate = fullFrameRate(nowMs);
     this.#complaints = new Complaints(nowMs);
     transport.handle({
-      frame: (text) => this.#receive(text),
+      frame: (text, bytes) => this.#receive(text, bytes),
       closed: (why) => {
         this.input({ kind: 'closed' });
         port.closed(why);
@@ -138,6 +140,11 @@ export abstract class ServerEndpoint<
     return null;
   }
 
+  /** Whether the other end takes pieces of files as binary frames. */
+  protected takesBytes(_session: Session): boolean {
+    return false;
+  }
+
   protected perform(effect: Effect, bytes: number): void {
     const port = this.port as unknown as Readonly<Record<string, (effect: Effect, bytes: number) => void>>;
     port[effect.kind]?.(effect, bytes);
@@ -164,17 +171,17 @@ export abstract class ServerEndpoint<
   }
 
   /** A token bucket: who sends faster is read more slowly, and never dropped. */
-  #receive(text: string | null): void {
+  #receive(text: string | null, bytes?: Uint8Array): void {
     const { clock, transport } = this.#options;
     const nowMs = clock.now();
-    const [rate, { waitMs }] = takeFrame(this.#rate, text, nowMs);
+    const [rate, { waitMs }] = takeFrame(this.#rate, text, nowMs, bytes?.length);
     this.#rate = rate;
     if (waitMs > 0 && this.#pausedUntilMs === null) {
       this.#pausedUntilMs = nowMs + waitMs;
       transport.pause();
     }
-    const decoded = decodeClientMessage(text);
-    if (decoded.ok) this.input({ kind: 'message', message: decoded.message }, { bytes: text?.length });
+    const decoded = decodeClientMessage(text, bytes);
+    if (decoded.ok) this.input({ kind: 'message', message: decoded.message }, { bytes: text?.length ?? bytes?.length });
     else this.input({ kind: 'unreadable', error: decoded.error, taskSessionId: this.taskOf(text) });
   }
 
@@ -192,11 +199,17 @@ export abstract class ServerEndpoint<
     this.leave();
   }
 
+  #send(message: ServerMessage): boolean {
+    const { transport } = this.#options;
+    const { text, data } = encoded(message, transport.sendBytes !== undefined && this.takesBytes(this.#session));
+    return data === undefined ? transport.send(text) : transport.sendBytes?.(binaryPiece(text, data)) === true;
+  }
+
   #performShared(effect: SharedEffect): void {
     const { transport, clock, watch } = this.#options;
     switch (effect.kind) {
       case 'send':
-        this.#handed = transport.send(JSON.stringify(effect.message));
+        this.#handed = this.#send(effect.message);
         return;
       case 'close':
         return transport.close(effect.code, effect.reason);

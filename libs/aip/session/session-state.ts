@@ -140,6 +140,10 @@ export const openSession = ({ id, expiresAt }: Identity, nowMs: number): Session
 export const isNumbered = (session: Session): boolean =>
   session.phase === 'RESUMING' || (session.phase === 'READY' && (session.client.revision ?? 0) >= NUMBERED_SINCE);
 
+/** Whether the other end takes pieces of files as binary frames: who has offered it was told that we do. */
+export const takesBytes = (session: Session): boolean =>
+  isNumbered(session) && 'client' in session && session.client.takesBytes;
+
 /** The revision since which frames are numbered and a device says what its journal holds. */
 export const NUMBERED_SINCE = 2;
 

@@ -160,7 +160,8 @@ function confirmation(session: SessionIn<'READY' | 'RESUMING'>, nowMs: number): 
   const orrery = { revision, session_id: sessionId, server_time: instantOf(nowMs) };
   if (revision < NUMBERED_SINCE) return { type: 'heartbeat', status: 'ok', orrery };
   const until = credentialUntilMs === null ? null : instantOf(credentialUntilMs);
-  return { type: 'heartbeat', status: 'ok', orrery: { ...orrery, credential_until: until } };
+  const more = { credential_until: until, ...(client.takesBytes && { binary_pieces: true }) };
+  return { type: 'heartbeat', status: 'ok', orrery: { ...orrery, ...more } };
 }
 
 function onResume(session: SessionIn<'RESUMING'>, { orrery }: Of<'resume'>, nowMs: number): SessionStep {

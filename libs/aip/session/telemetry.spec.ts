@@ -34,6 +34,7 @@ describe('clientOf', () => {
     ).toEqual({
       revision: null,
       journalId: null,
+      takesBytes: false,
       toolsKnown: false,
       telemetry: {
         platform: 'linux',

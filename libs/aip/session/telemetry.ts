@@ -13,6 +13,8 @@ export interface RegisteredClient {
   readonly revision: number | null;
   readonly journalId: string | null;
   readonly telemetry: ClientTelemetry;
+  /** It takes pieces of files as binary frames. */
+  readonly takesBytes: boolean;
   /** False when a foreign client did not say which tools it has. */
   readonly toolsKnown: boolean;
 }
@@ -30,13 +32,20 @@ const EXTRA_KEYS = ['ip_address', 'platform_type', 'schema_version', 'custom_met
 export function clientOf({ metadata }: RegisterMessage, revisionMax: number): RegisteredClient {
   const ours = metadata?.orrery ?? undefined;
   if (ours !== undefined) {
-    const { revision, journal_id: journalId, telemetry } = ours;
-    return { revision: Math.min(revision, revisionMax), journalId, telemetry: fitting(telemetry), toolsKnown: true };
+    const { revision, journal_id: journalId, telemetry, binary_pieces: takesBytes } = ours;
+    return {
+      revision: Math.min(revision, revisionMax),
+      journalId,
+      takesBytes: takesBytes === true,
+      telemetry: fitting(telemetry),
+      toolsKnown: true,
+    };
   }
   const info: Record<string, Json> = metadata?.system_info ?? {};
   return {
     revision: null,
     journalId: null,
+    takesBytes: false,
     toolsKnown: false,
     telemetry: {
       platform: text(metadata?.platform ?? info['platform'], NAME_MAX) || 'unknown',

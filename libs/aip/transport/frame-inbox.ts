@@ -1,6 +1,6 @@
 import type { Closed, TransportHandlers } from './transport.js';
 
-type Item = { readonly frame: string | null } | { readonly closed: Closed };
+type Item = { readonly frame: string | null; readonly bytes?: Uint8Array } | { readonly closed: Closed };
 
 /** What has come, in order, for handlers that may come later; held back while something before it is still being read. */
 export class FrameInbox {
@@ -35,7 +35,7 @@ export class FrameInbox {
     while (this.#handlers !== undefined && this.#held === 0 && !this.#isOver) {
       const item = this.#items.shift();
       if (item === undefined) return;
-      if ('frame' in item) this.#handlers.frame(item.frame);
+      if ('frame' in item) this.#handlers.frame(item.frame, item.bytes);
       else {
         this.#isOver = true;
         this.#handlers.closed(item.closed);

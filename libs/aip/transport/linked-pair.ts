@@ -19,7 +19,7 @@ const other = (side: Side): Side => (side === 'left' ? 'right' : 'left');
 export function linkedPair(): LinkedPair {
   const handlers: Partial<Record<Side, TransportHandlers>> = {};
   const paused = { left: false, right: false };
-  let onTheWay: { to: Side; text: string }[] = [];
+  let onTheWay: { to: Side; text: string | null; bytes?: Uint8Array }[] = [];
   let open = true;
 
   const end = (code: number, reason: string): void => {
@@ -35,6 +35,10 @@ export function linkedPair(): LinkedPair {
       if (open) onTheWay.push({ to: other(side), text });
       return open;
     },
+    sendBytes: (bytes) => {
+      if (open) onTheWay.push({ to: other(side), text: null, bytes });
+      return open;
+    },
     close: (code, reason) => {
       deliverAll();
       end(code, reason);
@@ -48,7 +52,7 @@ export function linkedPair(): LinkedPair {
     const index = onTheWay.findIndex(({ to }) => !paused[to] && handlers[to] !== undefined);
     const [next] = index < 0 ? [] : onTheWay.splice(index, 1);
     if (next === undefined) return false;
-    handlers[next.to]?.frame(next.text);
+    handlers[next.to]?.frame(next.text, next.bytes);
     return true;
   };
   const deliverAll = (frames = Infinity): number => {

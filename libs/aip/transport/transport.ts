@@ -5,20 +5,22 @@ export interface Closed {
 }
 
 export interface TransportHandlers {
-  /** A text frame; null for a binary one, which AIP has no use for. */
-  frame(text: string | null): void;
+  /** A text frame; null for a binary one, with its content. */
+  frame(text: string | null, bytes?: Uint8Array): void;
   /** Once, no matter which side ended it. Nothing else is called afterwards. */
   closed(why: Closed): void;
   /** What made the connection congested has been taken by the peer. */
   drained?(): void;
 }
 
-/** Port: one connection that carries text frames in order, for either end. */
+/** Port: one connection that carries frames in order, for either end. */
 export interface Transport {
   /** Frames that arrived before are kept until then. To be called once. */
   handle(handlers: TransportHandlers): void;
   /** False, and nothing is done, on a connection that is closing or closed. */
   send(text: string): boolean;
+  /** The same for a binary frame; undefined on a connection that carries none. */
+  readonly sendBytes?: (bytes: Uint8Array) => boolean;
   /** Says goodbye; a peer that does not answer is cut off. */
   close(code: number, reason: string): void;
   /** Ends it now, without a word. */

@@ -70,7 +70,8 @@ export function wsTransport(socket: WebSocket, options: WsTransportOptions): Tra
 
   socket.on('message', (data: RawData, isBinary: boolean) => {
     onSound();
-    if (large?.take(data, isBinary) !== true) inbox.push({ frame: isBinary ? null : textOf(data) });
+    if (large?.take(data, isBinary) !== true)
+      inbox.push(isBinary ? { frame: null, bytes: bytesOf(data) } : { frame: textOf(data) });
   });
   socket.on('pong', onSound);
   socket.on('ping', onSound);
@@ -84,18 +85,21 @@ export function wsTransport(socket: WebSocket, options: WsTransportOptions): Tra
     inbox.push({ closed: { code, reason: reason.toString() } });
   });
 
+  const send = (frame: string | Uint8Array): boolean => {
+    if (socket.readyState !== WebSocket.OPEN) return false;
+    socket.send(frame, onWritten);
+    wasCongested ||= socket.bufferedAmount > AIP_LIMITS.congestedBytes;
+    if (socket.bufferedAmount > AIP_LIMITS.bufferedBytesMax) socket.terminate();
+    return true;
+  };
+
   return {
     handle: (given) => {
       handlers = given;
       inbox.handle(given);
     },
-    send: (text) => {
-      if (socket.readyState !== WebSocket.OPEN) return false;
-      socket.send(text, onWritten);
-      wasCongested ||= socket.bufferedAmount > AIP_LIMITS.congestedBytes;
-      if (socket.bufferedAmount > AIP_LIMITS.bufferedBytesMax) socket.terminate();
-      return true;
-    },
+    send,
+    sendBytes: send,
     close: (code, reason) => {
       if (socket.readyState === WebSocket.CLOSED || closing !== undefined) return;
       socket.resume(); // the peer's close frame must be read
@@ -184,7 +188,7 @@ function largeFramesOf(
   raw.prependListener('data', (chunk: Uint8Array) => meter.take(chunk));
   return {
     take: (data, isBinary) => {
-      const frame = Array.isArray(data) ? Buffer.concat(data) : Buffer.isBuffer(data) ? data : Buffer.from(data);
+      const frame = bytesOf(data);
       if (frame.length <= frames.fromBytes) return false;
       clearTimeout(tooLate);
       if (isBinary) {
@@ -212,9 +216,11 @@ function largeFramesOf(
   };
 }
 
-function textOf(data: RawData): string {
-  if (Array.isArray(data)) return Buffer.concat(data).toString();
-  return Buffer.isBuffer(data) ? data.toString() : Buffer.from(data).toString();
+const textOf = (data: RawData): string => bytesOf(data).toString();
+
+function bytesOf(data: RawData): Buffer {
+  if (Array.isArray(data)) return Buffer.concat(data);
+  return Buffer.isBuffer(data) ? data : Buffer.from(data);
 }
 
 /** The server answered the handshake with something else than a WebSocket: 401 and 403 need a person, the rest time. */

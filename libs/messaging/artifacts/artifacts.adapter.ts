@@ -71,7 +71,7 @@ export async function openArtifact(nc: NatsConnection, sha256: Sha256): Promise<
   return new ArtifactReader(nc, sha256, object);
 }
 
-/** Reads one object a piece at a time: nothing is fetched before it is asked for. */
+/** Reads one object a piece at a time: while one is given the next is fetched, and no other. */
 export class ArtifactReader {
   readonly bytes: number;
   readonly #nc: NatsConnection;
@@ -80,6 +80,8 @@ export class ArtifactReader {
   readonly #hash = createHash('sha256');
   #after = 0;
   #fetched = 0;
+  /** The next piece, on its way. */
+  #ahead: Promise<StoredMsg | null> | undefined;
   /** Fetched and not given yet. */
   #left: Uint8Array = new Uint8Array();
 
@@ -122,14 +124,23 @@ export class ArtifactReader {
   }
 
   async #fetch(): Promise<Uint8Array> {
-    const found = await this.#message();
+    const coming = this.#ahead ?? this.#message();
+    this.#ahead = undefined;
+    const found = await coming;
     const data = found?.data;
     if (found === null || data === undefined || data.length === 0) throw this.#damaged();
     this.#after = found.seq;
     this.#fetched += data.length;
     if (this.#fetched > this.bytes) throw this.#damaged();
     this.#hash.update(data);
+    if (this.#fetched < this.bytes) this.#lookAhead();
     return data;
+  }
+
+  #lookAhead(): void {
+    this.#ahead = this.#message();
+    // Who asks for the piece hears of it.
+    this.#ahead.catch(() => undefined);
   }
 
   /** By direct get, which any replica answers; the leader has the last word on what is missing. */

@@ -56,7 +56,7 @@ function opened() {
     link: { say: (message) => void sent.push(message), congested: false },
     deviceId: 'd',
     sessionId: 's1',
-    client: { revision: 2, journalId: 'j1', telemetry, toolsKnown: false },
+    client: { revision: 2, journalId: 'j1', telemetry, takesBytes: false, toolsKnown: false },
     slots: 1,
     holds: async () => presence.holds,
     injection: NO_INJECTION,

@@ -135,7 +135,7 @@ export function registerMessage(device: DeviceFacts & { readonly journalId: stri
     metadata: {
       platform: machine.platform,
       system_info: systemInfo(clientId, machine),
-      orrery: { revision: AIP_REVISION, journal_id: journalId, telemetry: telemetryOf(device) },
+      orrery: { revision: AIP_REVISION, journal_id: journalId, telemetry: telemetryOf(device), binary_pieces: true },
     },
   };
 }

@@ -49,7 +49,7 @@ export const COMMAND_MUTANTS: readonly Mutant[] = [
   mutant(
     'any tool is sent',
     TABLE,
-    ['if (!again && tools?.has(tool) === false) return unknownTool(tool, tools);', ''],
+    ['if (!again && !isOfSystem && tools?.has(tool) === false) return unknownTool(tool, tools);', ''],
     ['command.unknown-tool'],
   ),
   mutant(

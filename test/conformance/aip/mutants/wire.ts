@@ -128,15 +128,15 @@ export const WIRE_MUTANTS: readonly Mutant[] = [
     'heartbeats are answered later',
     TRANSPORT,
     [
-      'socket.send(text, onWritten);',
-      'if (text.includes(\'"heartbeat"\')) setTimeout(() => socket.send(text, onWritten), 20);\n      else socket.send(text, onWritten);',
+      'socket.send(frame, onWritten);',
+      'if (frame.includes(\'"heartbeat"\' as never)) setTimeout(() => socket.send(frame, onWritten), 20);\n      else socket.send(frame, onWritten);',
     ],
     ['order.of-answers'],
   ),
   mutant(
     'binary frames are text',
     TRANSPORT,
-    ['isBinary ? null : textOf(data)', 'textOf(data)'],
+    ['isBinary ? { frame: null, bytes: bytesOf(data) } : { frame: textOf(data) }', '{ frame: textOf(data) }'],
     ['first.binary', 'wrong.binary', 'wrong.constellation.binary'],
   ),
   mutant(
@@ -281,7 +281,10 @@ export const WIRE_MUTANTS: readonly Mutant[] = [
   mutant(
     'no white space before a frame',
     DECODE,
-    ['if (text === null)', 'if (text === null || /^\\s/u.test(text))'],
+    [
+      'text === null ? decodePiece(ClientMessage, bytes)',
+      'text === null || /^\\s/u.test(text) ? decodePiece(ClientMessage, bytes)',
+    ],
     ['strange.white-space'],
   ),
 ];
