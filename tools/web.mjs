@@ -7,6 +7,8 @@ import { join, relative } from 'node:path';
 const WEB = 'services/console/web';
 /** What was read for the web application, with the digest of each: beside it, not in it, for nobody is to be served this. */
 const INPUTS = 'services/console/web.inputs.json';
+/** Where a terminal begins to ask whether it can be seen. */
+const WAITS_TO_BE_SEEN = 'if("IntersectionObserver"in e)';
 /** Decide about all of it without being imported by it. */
 const ALWAYS = ['package-lock.json', 'tools/web.mjs', `${WEB}/index.html`];
 
@@ -44,9 +46,12 @@ function settings(root, outDir, reads) {
       return null;
     },
   };
-  /** Terminals write style elements and attributes, which the policy of the page refuses: they get what it allows. */
+  /**
+   * Terminals write style elements and attributes, which the policy of the page refuses: they get what it allows. And they draw nothing
+   * while they are outside of what can be seen: who has a page read to him does not scroll, and found empty rows.
+   */
   const allowed = {
-    name: 'allowed-styles',
+    name: 'allowed-terminals',
     transform(code, id) {
       if (!/\/@xterm\/xterm\/.*\.mjs/u.test(id)) return null;
       const changed = code
@@ -55,7 +60,9 @@ function settings(root, outDir, reads) {
       if (changed.includes('setAttribute("style"') || !changed.includes('adopted-style')) {
         throw new Error(`${id} writes styles in another way than is known here`);
       }
-      return { code: changed, map: null };
+      if (!changed.includes(WAITS_TO_BE_SEEN))
+        throw new Error(`${id} waits to be seen in another way than is known here`);
+      return { code: changed.replace(WAITS_TO_BE_SEEN, 'if(false)'), map: null };
     },
   };
   return {

@@ -15,7 +15,7 @@ import { CONSOLE_STORIES } from './stories.js';
 /** A limit for what hangs, not for what is slow. */
 const PAGE_MS_MAX = 120_000;
 /** Tasks read one byte of these: each goes on when the test says so. */
-const GATES = ['watch', 'words', 'output', 'console', 'nats', 'postgres', 'two', 'keyboard'] as const;
+const GATES = ['words', 'output', 'low', 'console', 'nats', 'postgres'] as const;
 export type GateName = (typeof GATES)[number];
 
 /** In the page, before anything of it: what its policy has refused is told on the console of the browser. */
@@ -59,7 +59,7 @@ export class ConsoleRig {
     const prepare = async (home: string): Promise<NodeJS.ProcessEnv> => {
       const secretFile = join(home, 'oidc-client-secret');
       await writeFile(secretFile, CLIENT_SECRET, { mode: 0o600 });
-      await mkdir(join(jailOf(home), 'old'), { recursive: true });
+      for (const folder of ['old', 'keys']) await mkdir(join(jailOf(home), folder), { recursive: true });
       execFileSync('mkfifo', ['-m', '666', ...GATES.map((gate) => join(jailOf(home), gate))]);
       return {
         ORRERY_CONSOLE_PORT: String(port),
@@ -127,6 +127,11 @@ export class ConsoleRig {
   /** Lets the task go on that waits there. */
   async open(gate: GateName): Promise<void> {
     await writeFile(join(this.#jail, gate), '.');
+  }
+
+  /** Leaves a file on the device, where its commands look. */
+  async leave(file: string): Promise<void> {
+    await writeFile(join(this.#jail, file), '');
   }
 
   /** Closes what a test has opened, and says what went wrong in it. */

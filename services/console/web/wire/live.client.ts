@@ -41,6 +41,8 @@ export class Live {
 
   #connect(): void {
     clearTimeout(this.#retry);
+    // A page that was opened while the connection was away has come first.
+    if (this.#socket !== undefined) return;
     const socket = new WebSocket(`${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}/v1/live`);
     this.#socket = socket;
     socket.addEventListener('open', () => {
@@ -62,6 +64,7 @@ export class Live {
   #comeBack(): void {
     const waitMs = Math.min(BACKOFF_MS * 2 ** this.#failures, BACKOFF_MS_MAX);
     this.#failures += 1;
+    clearTimeout(this.#retry);
     this.#retry = setTimeout(() => {
       void fetch('/v1/me', { credentials: 'same-origin' }).then(
         ({ status }) => (status === 401 ? goToLogin() : this.#connect()),
