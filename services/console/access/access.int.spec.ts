@@ -239,10 +239,7 @@ describe('what is read over HTTP', () => {
     });
     const ended = once(child, 'exit');
     const isUp = async (): Promise<boolean> => (await get('/readyz', '', port).catch(() => undefined))?.ok === true;
-    while (!(await isUp())) {
-      expect(child.exitCode).toBeNull();
-      await moment();
-    }
+    for (; !(await isUp()); await moment()) expect(child.exitCode).toBeNull();
     asked = async () => {
       child.kill('SIGKILL');
       await ended;
