@@ -47,9 +47,15 @@ export function tellNext(context: CliContext, meant: readonly NextStep[]): void 
   if (json || !terminal.isTerminal || meant.length === 0) return;
   const steps = meant.map(({ words, what }) => ({ words: aboutThatSystem(context, words), what }));
   const width = Math.max(...steps.map(({ words }) => words.length));
-  const lines = steps.map(({ words, what }, index) => {
-    const lead = index === 0 ? 'next:' : '';
-    return `${lead.padEnd(LEAD_CHARS)}${words.padEnd(width)}   ${what}`;
-  });
-  terminal.err(['', ...lines].join('\n'));
+  const aligned = steps.map(({ words, what }) => `${words.padEnd(width)}   ${what}`);
+  const fits = (line: string): boolean => LEAD_CHARS + line.length <= terminal.columns;
+  const lines = aligned.every(fits) ? aligned : steps.map((step) => unaligned(step, fits));
+  const led = lines.map((line, index) => `${(index === 0 ? 'next:' : '').padEnd(LEAD_CHARS)}${line}`);
+  terminal.err(['', ...led].join('\n'));
+}
+
+/** What is typed is more than what is said of it. */
+function unaligned({ words, what }: NextStep, fits: (line: string) => boolean): string {
+  const line = `${words}   ${what}`;
+  return fits(line) ? line : words;
 }

@@ -5,17 +5,15 @@ import { fakeTerminal, surroundings } from '../testing/fake-terminal.js';
 import { stepsOfBegun, stepsOfEnded } from './next-steps.js';
 
 const RUN = '0k3j4m7n8p9q0r1s2t3v4w5x6y';
-const ended = (
-  status: string,
-  outcome: string | null,
-  ...tasks: { id: string; status: string; recoveredBy?: string }[]
-) =>
+type Ended = [status: string, outcome: string | null, ...tasks: { id: string; status: string; recoveredBy?: string }[]];
+const stepsAfter = (...[status, outcome, ...tasks]: Ended) =>
   stepsOfEnded({
     runId: RUN,
     status,
     outcome,
     tasks: tasks.map((task) => ({ recoveredBy: null, ...task })),
-  } as unknown as RunView).map(({ words }) => words);
+  } as unknown as RunView);
+const ended = (...run: Ended): string[] => stepsAfter(...run).map(({ words }) => words);
 
 describe('what is typed next', () => {
   it('after a run that went well: what it wrote, and its report', () =>
@@ -52,5 +50,18 @@ describe('what is typed next', () => {
     ]);
     for (const line of told(true, false)) expect(line.length).toBeLessThanOrEqual(80);
     expect([told(false, false), told(true, true)]).toEqual([[], []]);
+  });
+
+  it.each([
+    ['all is well', 'COMPLETED', 'succeeded', { id: 'a', status: 'COMPLETED' }],
+    ['a task has failed', 'FAILED', null, { id: 'collect-logs', status: 'FAILED' }],
+    ['the task has a long name', 'FAILED', null, { id: 'b'.repeat(22), status: 'FAILED' }],
+  ] as const)('fits 80 columns where %s, and says what to type whole', (_, status, outcome, task) => {
+    const terminal = fakeTerminal({ isTerminal: true, columns: 80 });
+    const steps = stepsAfter(status, outcome, task);
+    tellNext({ ...surroundings(terminal), json: false }, steps);
+    expect(terminal.errLines).toHaveLength(steps.length + 1);
+    for (const [at, { words }] of steps.entries()) expect(terminal.errLines[at + 1]).toContain(words);
+    for (const line of terminal.errLines) expect(line.length).toBeLessThanOrEqual(80);
   });
 });
