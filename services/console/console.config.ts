@@ -1,5 +1,6 @@
 import { readFileSync, statSync } from 'node:fs';
 import { z } from 'zod';
+import { GatewayUrl, offerDir } from '#libs/device-offer';
 import { ConfigError, envInt, envUrl, isLoopback, type Environment, parseConfig } from '#libs/platform';
 import { appFolder } from './app/index.js';
 import type { OidcConfig } from './login/index.js';
@@ -25,6 +26,10 @@ export const ConsoleEnv = z.object({
   ORRERY_CONSOLE_URL: envUrl('https:', 'http:').optional(),
   /** Directory of the web application as it is built; that of this build when absent. */
   ORRERY_CONSOLE_WEB_DIR: z.string().optional(),
+  /** Address under which devices reach the gateway, for the lines that make a device of a machine. */
+  ORRERY_AIP_URL: z.string().optional(),
+  /** Directory of what machines that are to become devices are given; that of this installation when absent. */
+  ORRERY_DEVICE_OFFER: z.string().optional(),
   /** The identity provider that people log in at (OpenID Connect). */
   ORRERY_OIDC_ISSUER: envUrl('https:', 'http:').optional(),
   /** Name of the console there; together with the issuer. */
@@ -42,6 +47,10 @@ export interface ConsoleConfig {
   readonly origin: string | undefined;
   /** Where the files of the web application lie. */
   readonly appFolder: string;
+  /** Where devices reach the gateway, when somebody has said so. */
+  readonly gatewayUrl: string | undefined;
+  /** Where the archives of the device client lie. */
+  readonly offerDir: string;
   readonly oidc: OidcConfig | undefined;
 }
 
@@ -57,6 +66,8 @@ export function readConsoleConfig(environment: Environment): ConsoleConfig {
     hosts: [...hosts, url?.hostname ?? ''].filter((host) => host !== ''),
     origin: url?.origin,
     appFolder: env.ORRERY_CONSOLE_WEB_DIR ?? appFolder(),
+    gatewayUrl: gatewayOf(env.ORRERY_AIP_URL),
+    offerDir: offerDir(env.ORRERY_DEVICE_OFFER),
     oidc: oidcOf(env, url),
   };
 }
@@ -70,6 +81,13 @@ export function loadConsoleConfig(): ConsoleConfig {
     process.stderr.write(`${error.message}\n`);
     process.exit(1);
   }
+}
+
+function gatewayOf(text: string | undefined): string | undefined {
+  if (text === undefined || text === '') return undefined;
+  const parsed = GatewayUrl.safeParse(text);
+  if (parsed.success) return parsed.data;
+  throw new ConfigError(`ORRERY_AIP_URL ${parsed.error.issues.map(({ message }) => message).join('; ')}.`);
 }
 
 function oidcOf(env: Env, url: URL | undefined): OidcConfig | undefined {

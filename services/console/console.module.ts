@@ -22,6 +22,7 @@ import {
   RunsController,
   SearchController,
 } from './runs/index.js';
+import { DeviceOffers, EnrolmentController } from './enrolment/index.js';
 import { LiveGateway, LiveLists, LiveSockets, LiveTopics } from './live/index.js';
 import { Questions, QuestionsController } from './questions/index.js';
 import { OpenApiController } from './openapi/index.js';
@@ -57,6 +58,7 @@ const SEED = token<{ readonly seed: string | undefined }>('SEED');
     ContentApprovalsController,
     DevicesController,
     QuestionsController,
+    EnrolmentController,
     ArtifactsController,
     OpenApiController,
     LoginController,
@@ -115,6 +117,11 @@ const SEED = token<{ readonly seed: string | undefined }>('SEED');
         }),
     ),
     part(Questions, { nc: NATS, clock: CLOCK, key: SEED }, ({ key, ...parts }) => new Questions({ ...parts, ...key })),
+    part(
+      DeviceOffers,
+      [CONSOLE_CONFIG],
+      ({ gatewayUrl, offerDir }) => new DeviceOffers({ url: gatewayUrl, dir: offerDir }),
+    ),
     part(ArtifactFiles, { nc: NATS, answers: OpenAnswers }, (parts) => new ArtifactFiles(parts)),
     part(LiveSockets, [Door], (door) => new LiveSockets(door)),
     part(LiveLists, { nc: NATS, clock: CLOCK, key: SEED }, ({ key, ...parts }) => new LiveLists({ ...parts, ...key })),

@@ -1,4 +1,5 @@
 /** What a device is: what the administrator, its kind and the device itself say, merged by who wins. */
+export * from './device-words.js';
 export {
   cardMemoryMb,
   givenValues,

@@ -1,11 +1,5 @@
+import { shellWord } from '#libs/visible';
 import type { CliContext } from './terminal.js';
-
-const PLAIN_WORD = /^[\w@%+=:,./-]+$/u;
-
-/** One word of a command line for a POSIX shell. */
-export function shellWord(text: string): string {
-  return PLAIN_WORD.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
-}
 
 /** A name of an option without its hyphens, and what is said with it; true: it stands alone. Undefined: it is not said. */
 export type SaidOption = readonly [name: string, value: string | number | true | undefined];

@@ -14,6 +14,7 @@ import {
   texts,
   VERB_KEY,
 } from './described.js';
+import { ENROLMENT_SCHEMAS, enrolmentPaths } from './enrolment-paths.js';
 import { OUTPUT_FIELDS } from './output-fields.js';
 import { questionPaths, questionSchemas } from './question-paths.js';
 import { METRICS_FIELDS } from './metrics-fields.js';
@@ -85,6 +86,7 @@ const SCHEMAS = {
   Access: QUERIES.registry.access.answer,
   Search: QUERIES.logging.search.answer,
   Figures: QUERIES.logging.metrics.answer,
+  ...ENROLMENT_SCHEMAS,
   ...questionSchemas(),
 };
 
@@ -277,6 +279,7 @@ export function openApi(): Record<string, unknown> {
           ...body('ProfileWord'),
         },
       },
+      ...enrolmentPaths(),
       '/v1/artifacts/{sha256}': {
         get: operation(
           'The content of an artifact: a whole output, or a file that a task has left',

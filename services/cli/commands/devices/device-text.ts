@@ -1,8 +1,7 @@
 // Devices in words. Whatever a device or somebody else has said goes through cleanLine, here or in the table.
-import { counted, profileEntries, type ProfileEntry } from '#libs/constellation';
+import { counted, deviceWallText, isBehind, profileEntries, type ProfileEntry } from '#libs/constellation';
 import type { QueryAnswer } from '#libs/messaging';
 import {
-  NO_WALL,
   type AdminProfile,
   type AgentProfile,
   type ClientTelemetry,
@@ -63,11 +62,6 @@ export function tasksText(work: readonly DeviceWork[] | undefined): string {
   return `${newest.name || newest.taskId}${others.length === 0 ? '' : ` +${others.length}`}`;
 }
 
-/** Whether an installed client is another release than the offered one. A checkout of the same version is no other one. */
-export function isBehind({ client }: AgentProfile, offered: string): boolean {
-  return client !== undefined && client !== offered && !offered.startsWith(`${client}-`);
-}
-
 /** Its release, with a star when that is not the offered one. */
 export function clientText(profile: AgentProfile, offered: string | undefined): string {
   const { client = '-' } = profile;
@@ -76,16 +70,6 @@ export function clientText(profile: AgentProfile, offered: string | undefined): 
 
 /** What makes the wall around its judged commands, in a word; `-`: its client does not say. */
 export const wallWord = ({ wall }: AgentProfile): string => wall?.kind ?? '-';
-
-/** The same with what commands can be shown behind it. */
-function wallText({ wall }: AgentProfile): string {
-  if (wall === undefined) return 'unknown: its client does not say';
-  if (wall.kind === NO_WALL) return 'none: judged commands run with the rights of its client';
-  const user = wall.runsAs === undefined ? '' : `, as user ${wall.runsAs}`;
-  // Nothing but the filter lets a command see a network and not speak in it.
-  const filter = wall.views.includes('host-network') ? '' : ' without a filter of kernel calls';
-  return `${wall.kind}${filter}, with a view of ${wall.views.join(', ') || 'nothing but files'}${user}`;
-}
 
 /** The three sources of a profile; the first ones win. */
 export interface ProfileSources {
@@ -120,7 +104,7 @@ export function deviceLines(
     line('resources', `${counted(resources.cpuCount, 'processor')}, ${resources.memoryMb} MB`),
     line('capabilities', list(profile.capabilities)),
     line('tags', list(profile.tags)),
-    line('wall', wallText(profile)),
+    line('wall', deviceWallText(profile)),
     ...metricsLines(profile, now),
     ...entryLines(profile),
     ...sourceLines(sources),

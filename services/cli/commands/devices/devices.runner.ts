@@ -1,13 +1,12 @@
 import type { NatsConnection } from '@nats-io/transport-node';
 import { query } from '#libs/messaging';
-import { profileEntries } from '#libs/constellation';
+import { isBehind, profileEntries } from '#libs/constellation';
 import { HAS_WORKSPACES, TAKES_STDIN_FILES, type AgentProfile } from '#proto';
 import { withBus } from '../../bus/index.js';
 import { shownAgain } from '../../live/index.js';
 import { releaseOffered } from './offer.client.js';
 import {
   clientText,
-  isBehind,
   loadText,
   seenText,
   statusText,

@@ -1,5 +1,16 @@
 import { chmod, readFile, writeFile } from 'node:fs/promises';
+import {
+  AuthorityPem,
+  enrollBlock,
+  InstallDir,
+  isOpen,
+  joinCommand,
+  URL_PLACEHOLDER,
+  urlWord,
+  type PastedBlock,
+} from '#libs/device-offer';
 import { query, type QueryAnswer } from '#libs/messaging';
+import { shellWord } from '#libs/visible';
 import {
   AdminProfile,
   DeviceId,
@@ -11,10 +22,9 @@ import {
   type ProfileValues,
 } from '#proto';
 import { withBus } from '../../bus/index.js';
-import { badInput, failure, EXIT, type ExitCode, type CliContext, shellWord, tell } from '../../terminal/index.js';
-import { enrollBlock, type PastedBlock } from './enroll-block.js';
+import { badInput, failure, EXIT, type ExitCode, type CliContext, tell } from '../../terminal/index.js';
 import { endpointsHere, offerOf, whyNotServed } from './offer.client.js';
-import { checkGatewayUrl, isOpen, URL_PLACEHOLDER, urlWithToken, urlWord } from './gateway-url.js';
+import { checkGatewayUrl, urlWithToken } from './gateway-url.js';
 import { profileFrom } from './profile-words.js';
 
 export interface EnrollOptions {
@@ -85,7 +95,7 @@ async function sayBlock(
   const { url, offer, ca } = place;
   const block = enrollBlock({ ...place, token });
   if (json) {
-    const command = `printf %s '${token}' | orrery-device join --url ${urlWord(url)} --token-file /dev/stdin`;
+    const command = joinCommand({ url, token });
     return tell(context, { deviceId, token, expiresAt, url, command, block, release: offer.release });
   }
   terminal.err(
@@ -112,12 +122,12 @@ async function authority(file: string | undefined): Promise<string | undefined> 
   const text = await readFile(file, 'utf8').catch((error: unknown) => {
     throw badInput(`--ca-file: ${file} cannot be read (${error instanceof Error ? error.message : String(error)})`);
   });
-  if (/^(?:-----BEGIN CERTIFICATE-----\n[\w+/=\n]+-----END CERTIFICATE-----\s*)+$/u.test(text)) return text;
+  if (AuthorityPem.safeParse(text).success) return text;
   throw badInput(`--ca-file: ${file} must hold certificates (PEM) and nothing else`);
 }
 
 function checkDir(dir: string | undefined): string | undefined {
-  if (dir === undefined || /^\/[\w./+@-]+$/u.test(dir)) return dir;
+  if (dir === undefined || InstallDir.safeParse(dir).success) return dir;
   throw badInput('--dir must be a whole path of letters, digits and ./+@_-, for example /opt/orrery-device');
 }
 

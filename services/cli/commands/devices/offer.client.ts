@@ -4,11 +4,10 @@ import { request as askHttp } from 'node:http';
 import { request as askHttps } from 'node:https';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { installationRoot, offerDir, readOffer } from '#libs/device-offer';
+import { installationRoot, offerDir, offeredAt, readOffer } from '#libs/device-offer';
 import { DeviceOffer, OFFER_FILE, parseJson } from '#proto';
 import { homeOf, parseEndpoints } from '../../home/index.js';
 import { EXIT, failure, tell, type CliContext, type ExitCode } from '../../terminal/index.js';
-import { offeredAt } from './enroll-block.js';
 
 const MAKING_MS_MAX = 300_000;
 const ANSWER_MS = 3_000;

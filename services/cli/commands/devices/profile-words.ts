@@ -1,5 +1,6 @@
 // What people type about a device: `gpu.memory_gb=48`, `paths.logs=/var/log/app`, `roles=db,web`.
-import { type Json, parseJson, ProfileKey, type ProfileValues, typeOfKey, wrongKey, wrongValue } from '#proto';
+import { typedProfileValue } from '#libs/constellation';
+import { type Json, ProfileKey, type ProfileValues, typeOfKey, wrongKey, wrongValue } from '#proto';
 import { badInput, cleanLine } from '../../terminal/index.js';
 
 const EXAMPLE = 'for example gpu.memory_gb=48, paths.logs=/var/log/app or roles=db,web';
@@ -22,18 +23,15 @@ function valueFrom(word: string): [ProfileKey, Json] {
   return [key, value];
 }
 
-/** JSON where it is some, else a text. Where the type is known, a text stays one, and a list may be written with commas. */
+/** @throws CliError bad input where a number is meant that is none. */
 function typed(key: string, text: string): Json {
   const type = typeOfKey(key);
-  const isQuoted = text.startsWith('"');
-  if (type === 'text' && !isQuoted) return text;
-  if (type === 'texts' && !text.startsWith('[')) return text.split(',').filter((part) => part !== '');
-  if (NO_NUMBERS.test(text))
+  const isText = (type === 'text' && !text.startsWith('"')) || (type === 'texts' && !text.startsWith('['));
+  if (!isText && NO_NUMBERS.test(text))
     throw badInput(
       `${cleanLine(key)}: ${cleanLine(text)} is no number that can be compared; as a text it is '"${cleanLine(text)}"'`,
     );
-  const value = parseJson(text);
-  return value === undefined ? text : (value as Json);
+  return typedProfileValue(key, text);
 }
 
 /** Names that are to have no value any more. */

@@ -12,6 +12,7 @@ const RunbookPage = lazy(async () => ({ default: (await import('../pages/runbook
 const AttentionPage = lazy(async () => ({ default: (await import('../pages/attention/index.js')).AttentionPage }));
 const ComparePage = lazy(async () => ({ default: (await import('../pages/compare/index.js')).ComparePage }));
 const FleetPage = lazy(async () => ({ default: (await import('../pages/fleet/index.js')).FleetPage }));
+const PeoplePage = lazy(async () => ({ default: (await import('../pages/people/index.js')).PeoplePage }));
 const SettingsPage = lazy(async () => ({ default: (await import('../pages/settings/index.js')).SettingsPage }));
 
 export function App(): ReactElement {
@@ -47,6 +48,8 @@ function Page(): ReactElement {
       return <ComparePage />;
     case '/fleet':
       return <FleetPage />;
+    case '/people':
+      return <PeoplePage />;
     case '/settings':
       return <SettingsPage />;
     default:

@@ -8,6 +8,7 @@ const GO: Readonly<Record<string, string>> = {
   b: '/runbooks',
   a: '/attention',
   f: '/fleet',
+  p: '/people',
   s: '/settings',
 };
 const NEXT_KEY_MS = 1_000;

@@ -1,7 +1,7 @@
 import { parseJson, type Json } from '#proto';
 
 /** What is typed as a value: JSON where it is some, else a text. `isText`: a text in any case. */
-export function typedValue(text: string, isText = false): Json {
+export function valueTyped(text: string, isText = false): Json {
   const parsed = isText ? undefined : (parseJson(text) as Json | undefined);
   return parsed === undefined ? text : parsed;
 }
@@ -23,7 +23,7 @@ export function kindOfValue(value: Json): 'text' | 'number' | 'flag' | 'list' | 
 }
 
 /** A text as it is, all else as JSON: what is short on one line. */
-export function valueText(value: Json): string {
+export function shownJson(value: Json): string {
   if (typeof value === 'string') return value;
   const line = JSON.stringify(value);
   return line.length > LINE_CHARS_MAX ? JSON.stringify(value, null, 2) : line;
@@ -33,5 +33,5 @@ const LINE_CHARS_MAX = 80;
 
 /** How a value is typed that is to stay what it is: a text that would be read as something else has its quotes. */
 export function asTyped(value: Json): string {
-  return typeof value === 'string' && typedValue(value) === value ? value : JSON.stringify(value, null, 2);
+  return typeof value === 'string' && valueTyped(value) === value ? value : JSON.stringify(value, null, 2);
 }

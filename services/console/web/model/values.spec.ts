@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { ResultFile, TaskView } from '#proto';
-import { asTyped, kindOfValue, typedValue, valueText } from './json-text.js';
+import { asTyped, kindOfValue, valueTyped, shownJson } from './json-text.js';
 import { bytesText } from './sizes.js';
 import { filesOfRun } from './task-files.js';
 
@@ -15,25 +15,25 @@ describe('a value that is typed', () => {
     ['{"a":', '{"a":', 'text'],
     ['', '', 'text'],
   ])('%s is what JSON makes of it, or else a text', (typed, value, kind) => {
-    expect(typedValue(typed)).toEqual(value);
-    expect(kindOfValue(typedValue(typed))).toBe(kind);
+    expect(valueTyped(typed)).toEqual(value);
+    expect(kindOfValue(valueTyped(typed))).toBe(kind);
   });
 
   it('is a text in any case where that is wanted', () => {
-    expect(typedValue('412', true)).toBe('412');
+    expect(valueTyped('412', true)).toBe('412');
   });
 
   it.each([['db-1'], ['412'], ['"quoted"'], [''], [412], [null], [{ hosts: ['a'] }]])(
     '%j is typed so that it stays what it is',
     (value) => {
-      expect(typedValue(asTyped(value))).toEqual(value);
+      expect(valueTyped(asTyped(value))).toEqual(value);
     },
   );
 
   it('is shown on one line where it is short, and a text as it is', () => {
-    expect(valueText('a\nb')).toBe('a\nb');
-    expect(valueText([1, 2])).toBe('[1,2]');
-    expect(valueText({ text: 'x'.repeat(100) })).toContain('\n');
+    expect(shownJson('a\nb')).toBe('a\nb');
+    expect(shownJson([1, 2])).toBe('[1,2]');
+    expect(shownJson({ text: 'x'.repeat(100) })).toContain('\n');
   });
 });
 

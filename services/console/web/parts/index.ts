@@ -1,8 +1,9 @@
 /** What pages are made of. */
 export * from './dialog.js';
+export * from './form-dialog.js';
 export * from './icon.js';
 export * from './panel.js';
-export * from './search-field.js';
+export * from './words-field.js';
 export * from './status.js';
 export * from './text.js';
 export * from './router.js';

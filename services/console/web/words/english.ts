@@ -1,14 +1,7 @@
-import type {
-  AttentionKind,
-  CommandState,
-  ConversationItem,
-  LineType,
-  MeasuredMetrics,
-  RunStatus,
-  TaskStatus,
-  Usage,
-} from '#proto';
+import type { AttentionKind, CommandState, ConversationItem, LineType, RunStatus, TaskStatus, Usage } from '#proto';
 import { BOARD_WORDS } from './board.js';
+import { FLEET_WORDS } from './fleet.js';
+import { PEOPLE_WORDS } from './people.js';
 import { RUNBOOK_WORDS } from './runbooks.js';
 
 const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
@@ -87,6 +80,7 @@ export const words = {
     runbooks: 'Runbooks',
     attention: 'Needs attention',
     fleet: 'Fleet',
+    people: 'People',
     settings: 'You',
     open: 'open',
   },
@@ -324,39 +318,8 @@ export const words = {
     notify: 'Tell me in the browser',
     somebody: (open: number) => `${open} open: somebody is needed.`,
   },
-  fleet: {
-    title: 'Fleet',
-    none: 'No device is enrolled yet.',
-    search: 'Search name, system, tag',
-    counts: (connected: number, all: number) => `${connected} of ${counted(all, 'device')} connected`,
-    state: {
-      connected: 'connected',
-      held: 'held',
-      suspect: 'connection lost',
-      lost: 'lost',
-      offline: 'offline',
-      revoked: 'revoked',
-    },
-    load: (busy: number, max: number) => `${busy} of ${max} busy`,
-    system: 'System',
-    agent: 'Agent',
-    machine: 'Machine',
-    size: (cpus: number, memoryMb: number) => `${counted(cpus, 'core')}, ${(memoryMb / 1_024).toFixed(1)} GiB`,
-    loadNow: 'Load',
-    metrics: ({ load1, memoryFreeMb, diskFreeMb }: MeasuredMetrics) =>
-      `${load1.toFixed(2)}; ${(memoryFreeMb / 1_024).toFixed(1)} GiB memory, ${(diskFreeMb / 1_024).toFixed(1)} GiB disk free`,
-    version: 'Client',
-    seen: 'Connection since',
-    never: 'never connected',
-    tools: (count: number) => counted(count, 'tool'),
-    hold: 'Hold',
-    holdTitle: (device: string) => `Hold ${device}?`,
-    holdAbout: 'Nothing new starts on it; what runs goes on.',
-    release: 'Release',
-    releaseTitle: (device: string) => `Release ${device}?`,
-    releaseAbout: 'Tasks may start on it again.',
-    heldBy: (who: string) => `Held by ${who}:`,
-  },
+  fleet: FLEET_WORDS,
+  people: PEOPLE_WORDS,
   runbooks: RUNBOOK_WORDS,
   request: {
     title: 'New request',

@@ -1,6 +1,6 @@
 import type { ReactElement } from 'react';
 import { QUERIES, type RunbookInfo } from '#proto';
-import { Empty, Foreign, goTo, Loading, PageLink, Problem, SearchField, usePlace } from '../../parts/index.js';
+import { Empty, Foreign, goTo, Loading, PageLink, Problem, WordsField, usePlace } from '../../parts/index.js';
 import { useAsked } from '../../wire/index.js';
 import { words } from '../../words/index.js';
 
@@ -19,7 +19,7 @@ export function GalleryPage(): ReactElement {
         <h1>{words.runbooks.title}</h1>
         <span className="faint">{words.runbooks.about}</span>
       </div>
-      <SearchField
+      <WordsField
         label={words.runbooks.search}
         value={typed}
         onChange={(text) =>

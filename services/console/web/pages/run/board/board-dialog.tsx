@@ -1,6 +1,6 @@
 import { useRef, useState, type FormEvent, type ReactElement } from 'react';
 import { ShownEntry } from '#proto';
-import { asTyped, kindOfValue, typedValue } from '../../../model/index.js';
+import { asTyped, kindOfValue, valueTyped } from '../../../model/index.js';
 import { Dialog, Problem } from '../../../parts/index.js';
 import { ApiError, askApi, newKey } from '../../../wire/index.js';
 import { words } from '../../../words/index.js';
@@ -37,7 +37,7 @@ export function BoardDialog({ runId, intent, onClose }: BoardDialogProps): React
     key.current = newKey();
     set();
   };
-  const value = typedValue(typed, isText);
+  const value = valueTyped(typed, isText);
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     setBusy(true);

@@ -1,7 +1,7 @@
 import type { ReactElement } from 'react';
 import { writerText } from '#libs/constellation';
 import type { ShownEntry } from '#proto';
-import { valueText } from '../../../model/index.js';
+import { shownJson } from '../../../model/index.js';
 import { Ago, Foreign, ForeignMark } from '../../../parts/index.js';
 import { words } from '../../../words/index.js';
 
@@ -36,7 +36,7 @@ export function WrittenBy({ entry }: { readonly entry: Omit<ShownEntry, 'value'>
 export function EntryValue({ entry: { name, value } }: { readonly entry: ShownEntry }): ReactElement {
   return (
     <pre className="foreign" role="group" tabIndex={0} aria-label={words.board.valueOf(name)}>
-      <Foreign text={valueText(value)} />
+      <Foreign text={shownJson(value)} />
     </pre>
   );
 }

@@ -1,14 +1,14 @@
 import type { ReactElement } from 'react';
 import { Icon } from './icon.js';
 
-interface SearchFieldProps {
+interface WordsFieldProps {
   readonly label: string;
   readonly value: string;
   readonly onChange: (value: string) => void;
 }
 
 /** Words that narrow what is shown. */
-export function SearchField({ label, value, onChange }: SearchFieldProps): ReactElement {
+export function WordsField({ label, value, onChange }: WordsFieldProps): ReactElement {
   return (
     <label className="search">
       <Icon name="search" />

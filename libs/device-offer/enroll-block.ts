@@ -1,6 +1,6 @@
 // What a person pastes into a shell of the machine that is to become a device.
 import type { DeviceOffer } from '#proto';
-import { shellWord } from '../../terminal/index.js';
+import { shellWord } from '#libs/visible';
 import { urlWord } from './gateway-url.js';
 
 export interface PastedBlock {
@@ -40,4 +40,9 @@ export function enrollBlock({ url, token, offer, ca, dir }: PastedBlock): string
     'TOKEN',
     ')',
   ].join('\n');
+}
+
+/** The same for a machine that has the client. With a key at hand the device leaves its standard input alone, unless it is named. */
+export function joinCommand({ url, token }: Pick<PastedBlock, 'url' | 'token'>): string {
+  return `printf %s '${token}' | orrery-device join --url ${urlWord(url)} --token-file /dev/stdin`;
 }

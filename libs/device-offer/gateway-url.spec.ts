@@ -1,19 +1,19 @@
 import { describe, expect, it } from '@jest/globals';
-import { checkGatewayUrl, isOpen } from './gateway-url.js';
+import { GatewayUrl, isOpen } from './gateway-url.js';
 
 describe('the address of a gateway', () => {
   it.each([
     ['ws://10.0.0.5:5000/ws', 'ws://10.0.0.5:5000/ws'],
     ['wss://orrery.example.org/ws', 'wss://orrery.example.org/ws'],
     ['wss://ORRERY.example.org', 'wss://orrery.example.org/'],
-  ])('%s', (text, url) => expect(checkGatewayUrl(text)).toBe(url));
+  ])('%s', (text, url) => expect(GatewayUrl.parse(text)).toBe(url));
 
   it.each(['', 'orrery.example.org', 'http://orrery.example.org/ws', 'file:///etc/passwd'])('is not %j', (text) =>
-    expect(() => checkGatewayUrl(text)).toThrow(/must be a ws:\/\/ or wss:\/\/ address/u),
+    expect(() => GatewayUrl.parse(text)).toThrow(/must be a ws:\/\/ or wss:\/\/ address/u),
   );
 
   it.each(['ws://a:b@host/ws', 'ws://host/ws?token=secret', 'ws://host/ws#x'])('carries no secret: %s', (text) =>
-    expect(() => checkGatewayUrl(text)).toThrow(/must be an address only/u),
+    expect(() => GatewayUrl.parse(text)).toThrow(/must be an address only/u),
   );
 });
 

@@ -1,0 +1,170 @@
+import { useRef, useState, type FormEvent, type ReactElement } from 'react';
+import { profileEntries, typedProfileValue, type ProfileEntry } from '#libs/constellation';
+import type { AgentProfile } from '#proto';
+import { shownJson } from '../../model/index.js';
+import { Confirm, dateTimeText, Foreign, Problem, type ToConfirm } from '../../parts/index.js';
+import { askApi, newKey, useMay } from '../../wire/index.js';
+import { words } from '../../words/index.js';
+
+/** What a device is, by who says so; and the word of an operator about it. */
+export function ProfileSection({ device }: { readonly device: AgentProfile }): ReactElement {
+  const may = useMay();
+  const [asked, setAsked] = useState<ToConfirm>();
+  const entries = profileEntries(device);
+  const maySet = may('registry.device-set');
+  const { deviceId, givenRevision = 0 } = device;
+  const unset = (key: string): ToConfirm => ({
+    title: words.fleet.unsetTitle(key),
+    about: words.fleet.unsetAbout,
+    action: words.fleet.unset,
+    act: async () =>
+      void (await askApi('POST /v1/devices/{id}/profile', {
+        path: { id: deviceId },
+        body: { unset: [key], revision: givenRevision },
+      })),
+  });
+  return (
+    <section aria-labelledby="device-profile" className="stack">
+      <div>
+        <h3 id="device-profile">{words.fleet.profile}</h3>
+        <p className="faint">{words.fleet.profileAbout}</p>
+      </div>
+      <table className="table small rows-table">
+        <thead>
+          <tr>
+            <th scope="col">{words.fleet.key}</th>
+            <th scope="col">{words.fleet.value}</th>
+            <th scope="col">{words.fleet.source}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {entries.map((entry) => (
+            <EntryRow
+              key={entry.key}
+              entry={entry}
+              onUnset={
+                maySet && entry.source === 'administrator' && Object.hasOwn(device.given ?? {}, entry.key)
+                  ? () => setAsked(unset(entry.key))
+                  : undefined
+              }
+            />
+          ))}
+        </tbody>
+      </table>
+      {maySet ? <SetForm key={deviceId} device={device} /> : null}
+      {asked === undefined ? null : <Confirm of={asked} onClose={() => setAsked(undefined)} />}
+    </section>
+  );
+}
+
+interface EntryRowProps {
+  readonly entry: ProfileEntry;
+  readonly onUnset: (() => void) | undefined;
+}
+
+function EntryRow({ entry, onUnset }: EntryRowProps): ReactElement {
+  const { key, value, source, by, at, instead } = entry;
+  return (
+    <tr>
+      <th scope="row">
+        <code>
+          <Foreign text={key} />
+        </code>
+      </th>
+      <td data-name={words.fleet.value}>
+        <Foreign text={shownJson(value)} />
+      </td>
+      <td data-name={words.fleet.source}>
+        <span title={at === null ? undefined : dateTimeText(at)}>
+          {words.fleet.sources[source]}
+          {by === undefined ? null : (
+            <>
+              {' '}
+              <Foreign text={by.id} />
+            </>
+          )}
+        </span>
+        {onUnset === undefined ? null : (
+          <button
+            type="button"
+            className="button quiet small"
+            aria-label={words.fleet.unsetNamed(key)}
+            onClick={onUnset}
+          >
+            {words.fleet.unset}
+          </button>
+        )}
+        {instead.map((other) => (
+          <span key={`${other.source} ${other.key}`} className="faint file-type">
+            <Foreign text={words.fleet.instead(words.fleet.sources[other.source], shownJson(other.value))} />
+          </span>
+        ))}
+      </td>
+    </tr>
+  );
+}
+
+/** Says one thing of a device, over what was seen of its profile and nothing else. */
+function SetForm({ device }: { readonly device: AgentProfile }): ReactElement {
+  const { deviceId, givenRevision = 0 } = device;
+  const [name, setName] = useState('');
+  const [typed, setTyped] = useState('');
+  const [problem, setProblem] = useState<string>();
+  const [busy, setBusy] = useState(false);
+  const key = useRef(newKey());
+  /** Other words are another intent. */
+  const changed = (set: () => void): void => {
+    key.current = newKey();
+    set();
+  };
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    setBusy(true);
+    setProblem(undefined);
+    askApi('POST /v1/devices/{id}/profile', {
+      path: { id: deviceId },
+      body: { set: { [name]: typedProfileValue(name, typed) }, revision: givenRevision },
+      key: key.current,
+    })
+      .then(
+        () =>
+          changed(() => {
+            setName('');
+            setTyped('');
+          }),
+        (error: unknown) => changed(() => setProblem(error instanceof Error ? error.message : String(error))),
+      )
+      .finally(() => setBusy(false));
+  };
+  return (
+    <form className="stack" onSubmit={submit} aria-label={words.fleet.set}>
+      <p className="faint">{words.fleet.setAbout}</p>
+      <div className="row wrap bottom">
+        <label className="field small">
+          <span>{words.fleet.setKey}</span>
+          <input
+            required
+            value={name}
+            autoComplete="off"
+            spellCheck={false}
+            onChange={({ target }) => changed(() => setName(target.value.trim()))}
+          />
+        </label>
+        <label className="field">
+          <span>{words.fleet.setValue}</span>
+          <input
+            required
+            value={typed}
+            autoComplete="off"
+            spellCheck={false}
+            onChange={({ target }) => changed(() => setTyped(target.value))}
+          />
+        </label>
+        <button type="submit" className="button" disabled={busy}>
+          {words.fleet.put}
+        </button>
+      </div>
+      {problem === undefined ? null : <Problem text={problem} />}
+    </form>
+  );
+}

@@ -1,0 +1,2 @@
+export { PeoplePage } from './people-page.js';
+export { OwnTokens } from './tokens.js';

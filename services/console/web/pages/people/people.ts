@@ -1,0 +1,35 @@
+import type { z } from 'zod';
+import { QUERIES } from '#proto';
+
+export const People = QUERIES.registry.people.answer;
+export type ListedPerson = z.infer<typeof People>['people'][number];
+
+export const KnownTokens = QUERIES.registry.tokens.answer;
+export type KnownToken = z.infer<typeof KnownTokens>['tokens'][number];
+
+/** Whether words are found in what is known of somebody. */
+export function fits({ actor, roles, logins, keys }: ListedPerson, typed: string): boolean {
+  const text = [
+    actor.id,
+    actor.kind,
+    ...roles,
+    ...logins.flatMap(({ issuer, subject }) => [issuer, subject]),
+    ...keys.map(({ key }) => key),
+  ];
+  return text.join(' ').toLowerCase().includes(typed.trim().toLowerCase());
+}
+
+/** What is given and what is taken, so that these are the roles. */
+export function roleChange<R>(before: readonly R[], after: readonly R[]): { readonly give: R[]; readonly take: R[] } {
+  return {
+    give: after.filter((role) => !before.includes(role)),
+    take: before.filter((role) => !after.includes(role)),
+  };
+}
+
+const DAY_MS = 86_400_000;
+
+/** Until when a token counts that is good for so many days; null: until it is revoked. */
+export function endOfDays(days: string, now: number): string | null {
+  return days.trim() === '' ? null : new Date(now + Number(days) * DAY_MS).toISOString();
+}

@@ -1,0 +1,121 @@
+import { useState, type ReactElement } from 'react';
+import { Actor, type Role } from '#proto';
+import { FormDialog, TextField } from '../../parts/index.js';
+import { askApi } from '../../wire/index.js';
+import { words } from '../../words/index.js';
+import { roleChange, type ListedPerson } from './people.js';
+import { RolesField } from './roles.js';
+
+interface FormProps {
+  readonly onDone: () => void;
+  readonly onClose: () => void;
+}
+
+/** Makes somebody known. */
+export function AddForm({ onDone, onClose }: FormProps): ReactElement {
+  const [actorId, setActorId] = useState('');
+  const [kind, setKind] = useState<Actor['kind']>('person');
+  const [roles, setRoles] = useState<readonly Role[]>(['viewer']);
+  const submit = async (): Promise<void> => {
+    await askApi('POST /v1/people', { body: { actorId: actorId.trim(), kind, roles } });
+    onDone();
+    onClose();
+  };
+  return (
+    <FormDialog
+      title={words.people.add}
+      about={words.people.addAbout}
+      action={words.people.addAction}
+      onClose={onClose}
+      submit={submit}
+    >
+      <TextField label={words.people.addId} value={actorId} onChange={setActorId} required />
+      <label className="field">
+        <span>{words.people.kindTitle}</span>
+        <select value={kind} onChange={({ target }) => setKind(Actor.shape.kind.parse(target.value))}>
+          {Actor.shape.kind.options.map((one) => (
+            <option key={one} value={one}>
+              {words.people.kind[one]}
+            </option>
+          ))}
+        </select>
+      </label>
+      <RolesField label={words.people.roles} chosen={roles} onChange={setRoles} />
+    </FormDialog>
+  );
+}
+
+interface OfPerson extends FormProps {
+  readonly person: ListedPerson;
+}
+
+/** Gives and takes roles. */
+export function RolesForm({ person, onDone, onClose }: OfPerson): ReactElement {
+  const { id: actorId } = person.actor;
+  const [roles, setRoles] = useState<readonly Role[]>(person.roles);
+  const submit = async (): Promise<void> => {
+    const { give, take } = roleChange(person.roles, roles);
+    if (give.length + take.length === 0) throw new Error(words.people.unchanged);
+    const body = { ...(give.length > 0 && { give }), ...(take.length > 0 && { take }) };
+    await askApi('POST /v1/people/{actorId}/roles', { path: { actorId }, body });
+    onDone();
+    onClose();
+  };
+  return (
+    <FormDialog
+      title={words.people.changeTitle(actorId)}
+      about={words.people.changeAbout}
+      action={words.people.save}
+      onClose={onClose}
+      submit={submit}
+    >
+      <RolesField label={words.people.roles} chosen={roles} onChange={setRoles} />
+    </FormDialog>
+  );
+}
+
+/** Binds a login of an identity provider. */
+export function LoginForm({ person, onDone, onClose }: OfPerson): ReactElement {
+  const [issuer, setIssuer] = useState('');
+  const [subject, setSubject] = useState('');
+  const submit = async (): Promise<void> => {
+    const body = { change: 'bind', issuer: issuer.trim(), subject: subject.trim() } as const;
+    await askApi('POST /v1/people/{actorId}/logins', { path: { actorId: person.actor.id }, body });
+    onDone();
+    onClose();
+  };
+  return (
+    <FormDialog
+      title={words.people.bind}
+      about={words.people.bindAbout}
+      action={words.people.bind}
+      onClose={onClose}
+      submit={submit}
+    >
+      <TextField label={words.people.issuer} value={issuer} onChange={setIssuer} required />
+      <TextField label={words.people.subject} value={subject} onChange={setSubject} required />
+    </FormDialog>
+  );
+}
+
+/** Binds a key of the bus. */
+export function KeyForm({ person, onDone, onClose }: OfPerson): ReactElement {
+  const [key, setKey] = useState('');
+  const submit = async (): Promise<void> => {
+    const body = { change: 'add', key: key.trim() } as const;
+    await askApi('POST /v1/people/{actorId}/keys', { path: { actorId: person.actor.id }, body });
+    onDone();
+    onClose();
+  };
+  return (
+    <FormDialog
+      title={words.people.addKey}
+      about={words.people.addKeyAbout}
+      action={words.people.addKey}
+      onClose={onClose}
+      submit={submit}
+    >
+      <TextField label={words.people.key} value={key} onChange={setKey} required />
+    </FormDialog>
+  );
+}
