@@ -12,6 +12,7 @@ const RunbookPage = lazy(async () => ({ default: (await import('../pages/runbook
 const AttentionPage = lazy(async () => ({ default: (await import('../pages/attention/index.js')).AttentionPage }));
 const ComparePage = lazy(async () => ({ default: (await import('../pages/compare/index.js')).ComparePage }));
 const FleetPage = lazy(async () => ({ default: (await import('../pages/fleet/index.js')).FleetPage }));
+const SearchPage = lazy(async () => ({ default: (await import('../pages/search/index.js')).SearchPage }));
 const PeoplePage = lazy(async () => ({ default: (await import('../pages/people/index.js')).PeoplePage }));
 const SettingsPage = lazy(async () => ({ default: (await import('../pages/settings/index.js')).SettingsPage }));
 
@@ -48,6 +49,8 @@ function Page(): ReactElement {
       return <ComparePage />;
     case '/fleet':
       return <FleetPage />;
+    case '/search':
+      return <SearchPage />;
     case '/people':
       return <PeoplePage />;
     case '/settings':

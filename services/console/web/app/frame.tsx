@@ -12,6 +12,7 @@ const PLACES = [
   { href: '/runbooks', icon: 'runbooks', name: words.nav.runbooks, at: /^\/runbooks/u },
   { href: '/attention', icon: 'attention', name: words.nav.attention, at: /^\/attention$/u },
   { href: '/fleet', icon: 'fleet', name: words.nav.fleet, at: /^\/fleet$/u },
+  { href: '/search', icon: 'outputs', name: words.nav.search, at: /^\/search$/u },
   { href: '/people', icon: 'people', name: words.nav.people, at: /^\/people$/u },
   { href: '/settings', icon: 'settings', name: words.nav.settings, at: /^\/settings$/u },
 ] as const satisfies readonly { href: string; icon: IconName; name: string; at: RegExp }[];

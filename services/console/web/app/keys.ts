@@ -8,6 +8,7 @@ const GO: Readonly<Record<string, string>> = {
   b: '/runbooks',
   a: '/attention',
   f: '/fleet',
+  o: '/search',
   p: '/people',
   s: '/settings',
 };

@@ -33,6 +33,7 @@ export function Palette({ onClose }: { readonly onClose: () => void }): ReactEle
       act: () => goTo('/attention'),
     },
     { id: 'fleet', name: words.nav.fleet, hint: words.palette.page, keys: 'g f', act: () => goTo('/fleet') },
+    { id: 'search', name: words.search.title, hint: words.palette.page, keys: 'g o', act: () => goTo('/search') },
     { id: 'people', name: words.nav.people, hint: words.palette.page, keys: 'g p', act: () => goTo('/people') },
     { id: 'settings', name: words.nav.settings, hint: words.palette.page, keys: 'g s', act: () => goTo('/settings') },
     { id: 'theme', name: words.palette.theme, hint: words.palette.command, act: switchTheme },

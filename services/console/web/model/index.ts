@@ -7,6 +7,7 @@ export * from './playing.js';
 export * from './run-filters.js';
 export * from './run-record.js';
 export * from './runbook-form.js';
+export * from './search-filters.js';
 export * from './sizes.js';
 export * from './spans.js';
 export * from './stars.js';

@@ -3,6 +3,7 @@ import { BOARD_WORDS } from './board.js';
 import { FLEET_WORDS } from './fleet.js';
 import { PEOPLE_WORDS } from './people.js';
 import { RUNBOOK_WORDS } from './runbooks.js';
+import { SEARCH_WORDS } from './search.js';
 
 const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
 
@@ -80,6 +81,7 @@ export const words = {
     runbooks: 'Runbooks',
     attention: 'Needs attention',
     fleet: 'Fleet',
+    search: 'Search',
     people: 'People',
     settings: 'You',
     open: 'open',
@@ -320,6 +322,7 @@ export const words = {
   },
   fleet: FLEET_WORDS,
   people: PEOPLE_WORDS,
+  search: SEARCH_WORDS,
   runbooks: RUNBOOK_WORDS,
   request: {
     title: 'New request',

@@ -1,0 +1,42 @@
+import { describe, expect, it } from '@jest/globals';
+import { instantOfField, localField, markedPieces, searchFiltersIn, searchSaid } from './search-filters.js';
+
+describe('what is searched for', () => {
+  it('stands in the address, and comes from it', () => {
+    const said = searchSaid(searchFiltersIn(new URLSearchParams('words=no+space&exit=1,2&other=x')));
+    expect(said).toBe('words=no+space&exit=1%2C2');
+    expect(searchSaid(searchFiltersIn(new URLSearchParams(said)))).toBe(said);
+  });
+
+  it('is nothing where nothing is said, also not of what is older', () => {
+    expect(searchSaid(searchFiltersIn(new URLSearchParams('words=+')), '17')).toBe('');
+    expect(searchSaid(searchFiltersIn(new URLSearchParams('device=db-1')), '17')).toBe('device=db-1&before=17');
+  });
+
+  it('has instants that a field of local time shows to the minute', () => {
+    expect(instantOfField(localField('2026-11-28T04:05:00.000Z'))).toBe('2026-11-28T04:05:00.000Z');
+    expect([localField('soon'), instantOfField('')]).toEqual(['', '']);
+  });
+});
+
+describe('a text in which something was found', () => {
+  it('is in pieces that are the text again', () => {
+    const text = 'No space left on device; no space.';
+    const marks = [
+      { from: 3, to: 8 },
+      { from: 28, to: 33 },
+    ];
+    const pieces = markedPieces({ text, marks });
+    expect(pieces.map((piece) => piece.text).join('')).toBe(text);
+    expect(pieces.filter(({ isHit }) => isHit).map((piece) => piece.text)).toEqual(['space', 'space']);
+  });
+
+  it('is short, whatever stands around', () => {
+    const text = `${'a'.repeat(9_000)}hit${'b'.repeat(9_000)}`;
+    const whole = markedPieces({ text, marks: [{ from: 9_000, to: 9_003 }] })
+      .map((piece) => piece.text)
+      .join('');
+    expect(whole.length).toBeLessThan(400);
+    expect(whole).toMatch(/^…a+hitb+…$/u);
+  });
+});

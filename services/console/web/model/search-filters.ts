@@ -1,0 +1,67 @@
+import type { FoundText } from '#proto';
+
+/** What commands of all runs are looked for by, as the service calls it: kept in the address, so that a link shows the same. */
+export const SEARCH_FILTERS = [
+  'words',
+  'device',
+  'by',
+  'state',
+  'exit',
+  'rule',
+  'run',
+  'task',
+  'since',
+  'until',
+] as const;
+export type SearchFilter = (typeof SEARCH_FILTERS)[number];
+export type SearchFilters = Readonly<Record<SearchFilter, string>>;
+
+export function searchFiltersIn(search: URLSearchParams): SearchFilters {
+  const said = SEARCH_FILTERS.map((name) => [name, search.get(name) ?? ''] as const);
+  return Object.fromEntries(said) as Record<SearchFilter, string>;
+}
+
+/** What stands behind the `?`, of the page and of what is asked alike; empty: nothing is looked for. */
+export function searchSaid(filters: SearchFilters, before?: string): string {
+  const said = new URLSearchParams();
+  for (const name of SEARCH_FILTERS) {
+    const text = filters[name].trim();
+    if (text !== '') said.set(name, text);
+  }
+  if (said.size > 0 && before !== undefined) said.set('before', before);
+  return said.toString();
+}
+
+/** An instant as a field for local time has it; empty where it is none. */
+export function localField(instant: string): string {
+  const at = new Date(instant);
+  if (Number.isNaN(at.getTime())) return '';
+  return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+}
+
+/** The instant that is meant by such a field. */
+export function instantOfField(field: string): string {
+  const at = new Date(field);
+  return Number.isNaN(at.getTime()) ? '' : at.toISOString();
+}
+
+export interface MarkedPiece {
+  readonly text: string;
+  readonly isHit: boolean;
+}
+
+const AROUND_CHARS = 160;
+
+/** What was looked for and what stands between: some of what is around it, not all of a long output. */
+export function markedPieces({ text, marks }: Pick<FoundText, 'text' | 'marks'>): MarkedPiece[] {
+  const start = Math.max(0, (marks[0]?.from ?? 0) - AROUND_CHARS);
+  const end = Math.min(text.length, (marks.at(-1)?.to ?? 0) + AROUND_CHARS);
+  const pieces: MarkedPiece[] = [{ text: start > 0 ? '…' : '', isHit: false }];
+  let at = start;
+  for (const { from, to } of marks) {
+    pieces.push({ text: text.slice(at, from), isHit: false }, { text: text.slice(from, to), isHit: true });
+    at = to;
+  }
+  pieces.push({ text: `${text.slice(at, end)}${end < text.length ? '…' : ''}`, isHit: false });
+  return pieces.filter((piece) => piece.text !== '');
+}
