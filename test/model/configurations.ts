@@ -104,7 +104,7 @@ const elsewhere = (taskId: string): Offer =>
 const ABOUT = 'run-1.a.1.1.0';
 
 export const CONFIGURATIONS: readonly Configuration[] = [
-  { ...MODEL, name: 'chain, strict', plan: CHAIN, options: STRICT, menu: CHAIN_MENU },
+  { ...MODEL, name: 'chain, strict', plan: CHAIN, options: STRICT, menu: CHAIN_MENU, brief: { crashes: 0 } },
   {
     ...MODEL,
     name: 'chain, scoped',
@@ -134,7 +134,14 @@ export const CONFIGURATIONS: readonly Configuration[] = [
     options: { ...STRICT, ...WHEN_NEEDED },
     menu: FAN_IN_MENU,
   },
-  { ...MODEL, name: 'fan-in, scoped', plan: FAN_IN, options: SCOPED, menu: [addAfter('a'), remove('c')] },
+  {
+    ...MODEL,
+    name: 'fan-in, scoped',
+    plan: FAN_IN,
+    options: SCOPED,
+    menu: [addAfter('a'), remove('c')],
+    brief: { edits: 1 },
+  },
   {
     ...MODEL,
     name: 'a clean-up after a failure',
@@ -173,6 +180,7 @@ export const CONFIGURATIONS: readonly Configuration[] = [
     mayFail: ['a'],
     mayLeave: ['web-1'],
     limits: { edits: 1, disconnects: 1, crashes: 1 },
+    brief: { crashes: 0 },
   },
   {
     ...MODEL,

@@ -7,6 +7,9 @@ const { ModernFakeTimers } = require('@jest/fake-timers');
 const { ModuleMocker } = require('jest-mock');
 
 const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'];
+
+// A worker whose runner was killed would go on with its file, and keep every server that it has started: they end with it.
+process.once('disconnect', () => process.kill(process.pid, 'SIGKILL'));
 const mocker = new ModuleMocker(globalThis);
 
 export default class SharedEnvironment {

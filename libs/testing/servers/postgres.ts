@@ -7,8 +7,8 @@ import { processFolder } from './process-folder.js';
 const DIR_PREFIX = 'orrery-test-postgres-';
 const USER = 'orrery';
 const PASSWORD = 'orrery';
-/** What is made for a test need not survive a power cut. */
-const SETTINGS = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off'];
+/** What is made for a test need not survive a power cut; and memory that its processes share lies in its directory, which is swept: elsewhere a server that is killed leaves it behind. */
+const SETTINGS = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off', 'dynamic_shared_memory_type=mmap'];
 
 export interface TestPostgres {
   readonly url: string;
