@@ -9,6 +9,10 @@ const WEB = 'services/console/web';
 const INPUTS = 'services/console/web.inputs.json';
 /** Where a terminal begins to ask whether it can be seen. */
 const WAITS_TO_BE_SEEN = 'if("IntersectionObserver"in e)';
+/** What the audit uses of the runtime, as it is in a browser. */
+const AUDITED = { crypto: 'node-crypto.adapter.ts', util: 'node-util.ts' };
+/** What only servers have of the runtime, where nothing of it is used. */
+const SERVERS_ONLY = '\0servers-only';
 /** Decide about all of it without being imported by it. */
 const ALWAYS = ['package-lock.json', 'tools/web.mjs', `${WEB}/index.html`];
 
@@ -50,6 +54,18 @@ function settings(root, outDir, reads) {
    * Terminals write style elements and attributes, which the policy of the page refuses: they get what it allows. And they draw nothing
    * while they are outside of what can be seen: who has a page read to him does not scroll, and found empty rows.
    */
+  /** The audit has the runtime's cryptography on a server, and this in a browser. */
+  const audited = {
+    name: 'audited',
+    enforce: 'pre',
+    resolveId(id) {
+      const [, name] = /^node:(.*)$/u.exec(id) ?? [];
+      if (name === undefined) return null;
+      return AUDITED[name] === undefined ? SERVERS_ONLY : join(root, WEB, 'pages/run/verify', AUDITED[name]);
+    },
+    load: (id) => (id === SERVERS_ONLY ? 'export {};' : null),
+  };
+  /** Terminals write style elements and attributes, which the policy of the page refuses: they get what it allows. */
   const allowed = {
     name: 'allowed-terminals',
     transform(code, id) {
@@ -72,7 +88,18 @@ function settings(root, outDir, reads) {
     base: '/',
     publicDir: false,
     plugins: [noted, allowed],
-    worker: { format: 'es', plugins: () => [noted] },
+    worker: {
+      format: 'es',
+      plugins: () => [noted, audited],
+      rolldownOptions: {
+        // Of what the audit stands on only what it uses: the rest of it is for servers.
+        treeshake: {
+          moduleSideEffects: (id) => !/\/libs\/(?!audit|constellation)|\/node_modules\/@nats-io\//u.test(id),
+        },
+        shimMissingExports: true,
+        checks: { shimmedExport: false, pluginTimings: false },
+      },
+    },
     resolve: {
       alias: [
         { find: /^#proto$/u, replacement: join(root, 'proto/index.ts') },

@@ -34,13 +34,15 @@ export interface ParsedExport {
 
 /** The whole file, a line break after every line. */
 export function renderExport(records: readonly ExportRecord[]): string {
-  const of = records.length;
-  return records
-    .map(({ stream, subject, sequence, commit }, index) =>
-      JSON.stringify({ stream, subject, sequence, line: index + 1, of, commit }),
-    )
-    .map((line) => `${line}\n`)
-    .join('');
+  return records.map((record, index) => exportLine(record, { line: index + 1, of: records.length })).join('');
+}
+
+/** One line of the file, with its line break. */
+export function exportLine(
+  { stream, subject, sequence, commit }: ExportRecord,
+  { line, of }: { readonly line: number; readonly of: number },
+): string {
+  return `${JSON.stringify({ stream, subject, sequence, line, of, commit })}\n`;
 }
 
 /** Total: what cannot be read is a problem with its line, and the rest is read all the same. */

@@ -7,4 +7,4 @@ export { forkOf } from './audit-fork.js';
 export * from './audit-run.js';
 export * from './export-file.js';
 export { findingText } from './findings.js';
-export { actorsInvolved } from './signed-facts.js';
+export { storedRecords, type ReadRecords } from './signed-facts.js';

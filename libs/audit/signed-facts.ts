@@ -8,14 +8,17 @@ import {
   PlanCommit,
   RunCommit,
   RunRequest,
+  subjects,
   type Actor,
   type Cause,
   type Instant,
   type Json,
   type RecordedRunEvent,
   type RunEventData,
+  type RunId,
   type StandingUse,
 } from '#proto';
+import { wordsAbout, type ExportRecord } from './export-file.js';
 
 /** What is recorded because somebody ordered it, and in whose name. */
 export interface SignedFact {
@@ -172,4 +175,43 @@ export function actorsInvolved(records: readonly { readonly commit: unknown }[])
   return [...new Set([...named, ...said, ...planned, ...before, ...spoken, ...granted])]
     .filter((id) => ActorId.safeParse(id).success)
     .toSorted();
+}
+
+/** What is stored on these subjects of a stream by now, in order, unchecked. */
+export type ReadRecords = (stream: ExportRecord['stream'], subject: string) => AsyncIterable<ExportRecord>;
+
+/**
+ * All records of a run as they are stored: first its commits, then those of its attempts and of its planner, what people have said to entries
+ * of the inbox that are about it, and those of its actors. Attempts, the most of them, are passed on and not held. `inbox`: all of ATTENTION,
+ * where somebody has read it for several runs. Nothing of a run that is not there.
+ */
+export async function* storedRecords(
+  runId: RunId,
+  read: ReadRecords,
+  inbox?: readonly ExportRecord[],
+): AsyncGenerator<ExportRecord, void, undefined> {
+  const own = await allOf(read('RUNS', subjects.run(runId)));
+  if (own.length === 0) return;
+  yield* own;
+  yield* read('ATTEMPTS', subjects.attemptsOfRun(runId));
+  const plans = await allOf(read('PLANS', subjects.plan(runId)));
+  const words = wordsAbout(runId, inbox ?? (await allOf(read('ATTENTION', subjects.anyAttention))));
+  yield* plans;
+  yield* words;
+  yield* await actorsOf([...own, ...plans, ...words], read);
+}
+
+/** Of everybody in whose name something is recorded, and of who signs for others. */
+async function actorsOf(own: readonly ExportRecord[], read: ReadRecords): Promise<ExportRecord[]> {
+  const involved = actorsInvolved(own);
+  if (involved === 'everybody') return allOf(read('ACTORS', subjects.anyActor));
+  const logs: ExportRecord[][] = [];
+  for (const id of involved) logs.push(await allOf(read('ACTORS', subjects.actor(id))));
+  return logs.flat().toSorted((one, other) => one.sequence - other.sequence);
+}
+
+async function allOf(records: AsyncIterable<ExportRecord>): Promise<ExportRecord[]> {
+  const all: ExportRecord[] = [];
+  for await (const record of records) all.push(record);
+  return all;
 }

@@ -3,15 +3,13 @@ import { fromPublic, fromSeed } from '@nats-io/nkeys';
 
 const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 const KEY_BYTES = 32;
-/** What stands before the 32 bytes in the PKCS #8 form of an Ed25519 key (RFC 8410, 7). */
-const PKCS8_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex');
+/** What stands before the 32 bytes in the PKCS #8 form of an Ed25519 key (RFC 8410, 7), in hexadecimal. */
+const PKCS8_PREFIX = '302e020100300506032b657004220420';
 
 /** What a public nkey wraps: base32 of a byte for its kind, the Ed25519 key, and a checksum. Throws when it is no nkey. */
 export function ed25519KeyOf(nkey: string): KeyObject {
   fromPublic(nkey);
-  const x = bytesOf(nkey)
-    .subarray(1, 1 + KEY_BYTES)
-    .toString('base64url');
+  const x = base64urlOf(bytesOf(nkey).subarray(1, 1 + KEY_BYTES));
   return createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' });
 }
 
@@ -19,7 +17,11 @@ export function ed25519KeyOf(nkey: string): KeyObject {
 export function ed25519PrivateKeyOf(seed: string): KeyObject {
   fromSeed(new TextEncoder().encode(seed));
   const raw = bytesOf(seed).subarray(2, 2 + KEY_BYTES);
-  return createPrivateKey({ key: Buffer.concat([PKCS8_PREFIX, raw]), format: 'der', type: 'pkcs8' });
+  return createPrivateKey({
+    key: Buffer.concat([Buffer.from(PKCS8_PREFIX, 'hex'), raw]),
+    format: 'der',
+    type: 'pkcs8',
+  });
 }
 
 /** Who signs with the seed of a bus key. */
@@ -75,7 +77,20 @@ function base32Of(bytes: Buffer): string {
   return bits.replaceAll(/.{5}/gu, (five) => BASE32.charAt(Number.parseInt(five, 2)));
 }
 
-function bytesOf(base32: string): Buffer {
+/** Without the Buffer of the runtime, which browsers that verify do not have. */
+function bytesOf(base32: string): Uint8Array {
   const bits = Array.from(base32, (letter) => BASE32.indexOf(letter).toString(2).padStart(5, '0')).join('');
-  return Buffer.from((bits.match(/.{8}/gu) ?? []).map((byte) => Number.parseInt(byte, 2)));
+  return Uint8Array.from((bits.match(/.{8}/gu) ?? []).map((byte) => Number.parseInt(byte, 2)));
+}
+
+function base64urlOf(bytes: Uint8Array): string {
+  return btoa(String.fromCharCode(...bytes))
+    .replaceAll('+', '-')
+    .replaceAll('/', '_')
+    .replaceAll('=', '');
+}
+
+/** Throws when it is none. */
+export function bytesOfBase64url(text: string): Uint8Array {
+  return Uint8Array.from(atob(text.replaceAll('-', '+').replaceAll('_', '/')), (char) => char.charCodeAt(0));
 }

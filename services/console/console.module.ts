@@ -31,8 +31,10 @@ import {
   ArtifactsController,
   OutputController,
   RecordedOutputs,
+  RecordsController,
   RunEvents,
   RunOutput,
+  RunRecords,
 } from './streams/index.js';
 import { ConsoleAdmission, ADMISSION_LIMITS, Door, OpenAnswers, RefusalsFilter, RolesGuard } from './http/index.js';
 
@@ -60,6 +62,7 @@ const SEED = token<{ readonly seed: string | undefined }>('SEED');
     QuestionsController,
     EnrolmentController,
     ArtifactsController,
+    RecordsController,
     OpenApiController,
     LoginController,
     MeController,
@@ -71,6 +74,7 @@ const SEED = token<{ readonly seed: string | undefined }>('SEED');
     part(RunEvents, { nc: NATS, answers: OpenAnswers }, (parts) => new RunEvents(parts)),
     part(RunOutput, { nc: NATS, answers: OpenAnswers }, (parts) => new RunOutput(parts)),
     part(RecordedOutputs, { nc: NATS, answers: OpenAnswers }, (parts) => new RecordedOutputs(parts)),
+    part(RunRecords, { nc: NATS, answers: OpenAnswers }, (parts) => new RunRecords(parts)),
     part(CONSOLE_CONFIG, [], () => loadConsoleConfig()),
     part(SEED, [SERVICE_CONFIG], async ({ nats }) => ({
       seed: nats.seedFile === undefined ? undefined : await readSecret(nats.seedFile),

@@ -165,7 +165,8 @@ const SERVICE_USERS: readonly NatsUserSpec[] = [
       subjects.anyAccessAt('console'),
       ...readsArtifacts(),
     ],
-    reads: ['RUNS', 'ATTEMPTS', 'PLANS', 'OUTPUT', 'FEED'],
+    // All that a run can be verified with in a browser.
+    reads: ['RUNS', 'ATTEMPTS', 'PLANS', 'OUTPUT', 'FEED', 'ATTENTION', 'ACTORS'],
     buckets: ['ACTORS', 'REVOKED_GRANTS'],
     // It says in whose name it sends something, and decides nothing itself.
     actor: { kind: 'system', id: 'console' },

@@ -3,7 +3,7 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import { readCommits, readStored, type StreamEntry } from '#libs/event-log';
 import { lastStored } from '#libs/messaging';
 import { parseWith, RunCommit, runIdOfSubject, sentenceOf, subjects, type RunId } from '#proto';
-import { actorsInvolved, wordsAbout, type ChainStream, type ExportRecord } from '#libs/audit';
+import { storedRecords, type ChainStream, type ExportRecord } from '#libs/audit';
 import { failure } from '../terminal/index.js';
 import { unknownRun } from './run-history.js';
 
@@ -21,12 +21,11 @@ export async function loadRecords(
   runId: RunId,
   inbox?: readonly ExportRecord[],
 ): Promise<ExportRecord[]> {
-  const own = await loadStream(nc, 'RUNS', subjects.run(runId));
-  if (own.length === 0) throw unknownRun(runId);
-  const attempts = await loadStream(nc, 'ATTEMPTS', subjects.attemptsOfRun(runId));
-  const plans = await loadStream(nc, 'PLANS', subjects.plan(runId));
-  const words = wordsAbout(runId, inbox ?? (await loadInbox(nc)));
-  return [...own, ...attempts, ...plans, ...words, ...(await loadActors(nc, [...own, ...plans, ...words]))];
+  const read = (stream: ExportRecord['stream'], subject: string) => readRecords(nc, stream, subject);
+  const records: ExportRecord[] = [];
+  for await (const record of storedRecords(runId, read, inbox)) records.push(record);
+  if (records.length === 0) throw unknownRun(runId);
+  return records;
 }
 
 /** All that people have said to entries of the inbox. */
@@ -48,15 +47,6 @@ export async function* chainsOf(
     for await (const entry of readStored(nc, stream, subject)) records.push({ commit: jsonOf(entry) });
     yield { subject, records };
   }
-}
-
-/** Of everybody in whose name something is recorded, and of who signs for others. */
-async function loadActors(nc: NatsConnection, own: readonly ExportRecord[]): Promise<ExportRecord[]> {
-  const logs: ExportRecord[][] = [];
-  const involved = actorsInvolved(own);
-  if (involved === 'everybody') return loadStream(nc, 'ACTORS', subjects.anyActor);
-  for (const id of involved) logs.push(await loadStream(nc, 'ACTORS', subjects.actor(id)));
-  return logs.flat().toSorted((one, other) => one.sequence - other.sequence);
 }
 
 /** The commits of a run only. */
@@ -98,10 +88,18 @@ export async function isKnownRun(nc: NatsConnection, runId: RunId): Promise<bool
 
 async function loadStream(nc: NatsConnection, stream: ExportRecord['stream'], filter: string): Promise<ExportRecord[]> {
   const records: ExportRecord[] = [];
-  for await (const entry of readStored(nc, stream, filter)) {
-    records.push({ stream, subject: entry.subject, sequence: entry.sequence, commit: jsonOf(entry) });
-  }
+  for await (const record of readRecords(nc, stream, filter)) records.push(record);
   return records;
+}
+
+async function* readRecords(
+  nc: NatsConnection,
+  stream: ExportRecord['stream'],
+  filter: string,
+): AsyncGenerator<ExportRecord, void, undefined> {
+  for await (const entry of readStored(nc, stream, filter)) {
+    yield { stream, subject: entry.subject, sequence: entry.sequence, commit: jsonOf(entry) };
+  }
 }
 
 /** What is no JSON is kept as text: the audit will say so. */

@@ -141,6 +141,18 @@ export function openApi(): Record<string, unknown> {
           RUN_ID,
         ]),
       },
+      '/v1/runs/{id}/export': {
+        get: operation(
+          'A run as it is stored, in lines of JSON, to be taken home: what `orrery export` writes',
+          { '200': textAnswer('application/x-ndjson'), ...refusedWith(404) },
+          [RUN_ID],
+        ),
+      },
+      '/v1/runs/{id}/records': {
+        get: operation('The same, to be verified', { '200': textAnswer('application/x-ndjson'), ...refusedWith(404) }, [
+          RUN_ID,
+        ]),
+      },
       '/v1/runs/{id}/events': {
         get: operation(
           'The events of a run as Server-Sent Events, each a FeedMessage, until the run ends',

@@ -5,3 +5,5 @@ export * from './run-events.gateway.js';
 export * from './run-output.gateway.js';
 export { storedBoard, storedConversation } from './stored-run.adapter.js';
 export * from './artifacts.controller.js';
+export * from './records.controller.js';
+export * from './run-records.gateway.js';

@@ -108,6 +108,10 @@ export interface ApiOperations {
   'GET /v1/runs/{id}/board': { path: { id: string }; answer: ApiSchemas['RunBoard'] };
   /** The report of a run */
   'GET /v1/runs/{id}/report.md': { path: { id: string }; answer: string };
+  /** A run as it is stored, in lines of JSON, to be taken home: what `orrery export` writes */
+  'GET /v1/runs/{id}/export': { path: { id: string }; answer: string };
+  /** The same, to be verified */
+  'GET /v1/runs/{id}/records': { path: { id: string }; answer: string };
   /** The events of a run as Server-Sent Events, each a FeedMessage, until the run ends */
   'GET /v1/runs/{id}/events': { path: { id: string }; answer: string };
   /** What the tasks of a run write while they run, as Server-Sent Events, each an OutputChunk, until the run ends; with a format, what is recorded of it */

@@ -172,6 +172,26 @@ export const words = {
       `Revision ${revision} of the plan, by ${by}: ${counted(count, 'edit')}`,
     showChange: 'Show that moment',
   },
+  verify: {
+    verify: 'Verify here',
+    title: 'Verify this run',
+    about:
+      'The records of the run are read as they are stored and checked in this browser, with the code of orrery verify: hashes, order, what could follow from what, and who did it.',
+    download: 'Download the records',
+    good: 'Everything is as it was written.',
+    bad: (count: number) => `${counted(count, 'thing')} not as written`,
+    commits: 'Commits',
+    events: 'Events',
+    attempts: 'Attempts',
+    plans: 'Commits of the planner',
+    words: 'Words about its entries',
+    proofs: 'Who did it',
+    signed: (signed: number, vouched: number, unsigned: number) =>
+      `${signed} signed, ${vouched} vouched for, ${unsigned} unsigned`,
+    head: 'Hash of the last commit',
+    none: 'none',
+    unchecked: 'Not checked',
+  },
   compare: {
     title: 'Compare',
     from: 'Before',

@@ -5,6 +5,7 @@ import { Ago, Confirm, Elapsed, Foreign, goTo, Icon, PageLink, Status, type ToCo
 import { useMay } from '../../wire/index.js';
 import { words } from '../../words/index.js';
 import { runActions } from './actions/index.js';
+import { VerifyDialog } from './verify/index.js';
 
 interface RunHeadProps {
   readonly view: RunView;
@@ -17,6 +18,7 @@ interface RunHeadProps {
 export function RunHead({ view, now, isNow, sequence }: RunHeadProps): ReactElement {
   const may = useMay();
   const [asked, setAsked] = useState<ToConfirm>();
+  const [verifying, setVerifying] = useState(false);
   const actions = runActions({ view, isNow, sequence, may, onFork: (run) => goTo(`/runs/${run}`) });
   const first = actions.filter(({ first }) => first);
   const others = actions.filter(({ first }) => !first);
@@ -84,6 +86,18 @@ export function RunHead({ view, now, isNow, sequence }: RunHeadProps): ReactElem
                   {words.run.report}
                 </a>
               </DropdownMenu.Item>
+              {may('VERIFY') ? (
+                <DropdownMenu.Item className="menu-item" onSelect={() => setVerifying(true)}>
+                  {words.verify.verify}
+                </DropdownMenu.Item>
+              ) : null}
+              {may('EXPORT') ? (
+                <DropdownMenu.Item className="menu-item" asChild>
+                  <a href={`/v1/runs/${view.runId}/export`} download={`${view.runId}.jsonl`}>
+                    {words.verify.download}
+                  </a>
+                </DropdownMenu.Item>
+              ) : null}
               <DropdownMenu.Item
                 className="menu-item"
                 onSelect={() => goTo(`/compare?from=${view.runId}&fromAt=${sequence}&to=${view.runId}`)}
@@ -108,6 +122,7 @@ export function RunHead({ view, now, isNow, sequence }: RunHeadProps): ReactElem
           </DropdownMenu.Portal>
         </DropdownMenu.Root>
       </div>
+      {verifying ? <VerifyDialog view={view} onClose={() => setVerifying(false)} /> : null}
       {asked === undefined ? null : <Confirm of={asked} onClose={() => setAsked(undefined)} />}
     </header>
   );

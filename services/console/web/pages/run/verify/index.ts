@@ -1,0 +1,1 @@
+export { VerifyDialog } from './verify-dialog.js';
