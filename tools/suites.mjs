@@ -15,6 +15,7 @@ import { createRequire } from 'node:module';
 import { setPriority, tmpdir, totalmem } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { dearestOf, secondsOfAll } from './specs/costs.mjs';
 
 const NEEDS_NATS = new Set(['int', 'e2e', 'load', 'record', 'screenshots']);
 /** In this order: what leaves most room comes first, while there is something to run beside it. */
@@ -173,13 +174,19 @@ async function runSuite({ suite, words }, { directory, scratch, turns, nicer }) 
     const { code, seconds } = await runJest({ suite, file, words, nicer, scratch }, tell, (...said) =>
       turns.say(suite, ...said),
     );
-    const cost = seconds === null ? '' : `, ${Math.round(seconds)} s of processor time`;
+    const cost =
+      seconds === null ? '' : `, ${Math.round(Math.max(seconds, secondsOfAll(costsOf(file))))} s of processor time`;
     tell(`${suite} took ${Math.round((Date.now() - began) / 1000)} s${cost}.`);
+    const dearest = dearestOf(costsOf(file), root);
+    if (dearest !== undefined) tell(`dearest of ${suite}, by processor time: ${dearest}.`);
     return countsOf(file, code);
   } finally {
     turns.end(suite);
   }
 }
+
+/** Where what each file of a suite costs is kept, beside its report. */
+const costsOf = (file) => `${file}.costs`;
 
 /** Resolves with the exit code, or null when a signal or the time limit ended it, and what it used of the processor. */
 function runJest({ suite, file, words, nicer, scratch = tmpdir() }, tell, hear) {
@@ -190,7 +197,7 @@ function runJest({ suite, file, words, nicer, scratch = tmpdir() }, tell, hear) 
     const child = spawn(process.execPath, args, {
       cwd: root,
       stdio: ['ignore', 'pipe', 'pipe'],
-      env: { ...env, ...colors, ORRERY_TEST_SUITE: suite, TMPDIR: scratch },
+      env: { ...env, ...colors, ORRERY_TEST_SUITE: suite, ORRERY_SPEC_COSTS: costsOf(file), TMPDIR: scratch },
     });
     if (nicer > 0 && child.pid !== undefined) setPriority(child.pid, nicer);
     for (const stream of ['stdout', 'stderr'])

@@ -35,6 +35,27 @@ const lanes = (names: string, bytes = PLENTY): string =>
     .map((together) => together.map((lane) => lane.map(({ suite }) => suite).join(' ')).join(' | '))
     .join(', then ');
 
+it('tells the ten files that cost most, dearest first, and nothing when nobody has kept what they cost', async () => {
+  const costs = (await import(pathToFileURL(resolve(import.meta.dirname, '../../tools/specs/costs.mjs')).href)) as {
+    readonly keepCost: (spec: string, seconds: number | undefined, file: string) => void;
+    readonly dearestOf: (file: string, root: string) => string | undefined;
+    readonly secondsOfAll: (file: string) => number;
+  };
+  const folder = mkdtempSync(join(tmpdir(), 'orrery-costs-'));
+  const file = join(folder, 'int.json.costs');
+  try {
+    expect([costs.dearestOf(file, '/here'), costs.secondsOfAll(file)]).toEqual([undefined, 0]);
+    for (let seconds = 1; seconds <= 12; seconds++) costs.keepCost(`/here/test/${seconds}.spec.ts`, seconds, file);
+    costs.keepCost('/here/test/unknown.spec.ts', undefined, file);
+    costs.keepCost('/elsewhere/test/a.spec.ts', 99, file);
+    expect(costs.secondsOfAll(file)).toBe((12 * 13) / 2 + 99);
+    const told = costs.dearestOf(file, '/here')?.split(', ') ?? [];
+    expect([told.length, told[0], told.at(-1)]).toEqual([10, '12 s test/12.spec.ts', '3 s test/3.spec.ts']);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
 describe('suites run', () => {
   it('beside each other where one kind waits and the other calculates', () => {
     expect(lanes('unit model+sim+fuzz int e2e')).toBe('unit model+sim+fuzz | e2e int');

@@ -1,6 +1,7 @@
 // Specs run in the realm of their worker, where what one of them loads is loaded for all. What a file sets and forgets is put back
 // when it ends: the environment, the working directory, the console, listeners to signals, mocks and the clock.
 import { createRequire } from 'node:module';
+import { keepCost, secondsSoFar } from './costs.mjs';
 
 const require = createRequire(import.meta.url);
 const { ModernFakeTimers } = require('@jest/fake-timers');
@@ -17,6 +18,8 @@ export default class SharedEnvironment {
   moduleMocker = mocker;
   fakeTimers = null;
   fakeTimersModern;
+  #spec;
+  #secondsBefore = secondsSoFar();
   #before = {
     cwd: process.cwd(),
     env: { ...process.env },
@@ -25,7 +28,8 @@ export default class SharedEnvironment {
     signals: new Map(SIGNALS.map((name) => [name, process.rawListeners(name)])),
   };
 
-  constructor({ projectConfig }) {
+  constructor({ projectConfig }, { testPath }) {
+    this.#spec = testPath;
     this.fakeTimersModern = new ModernFakeTimers({ config: projectConfig, global: globalThis });
   }
 
@@ -43,6 +47,7 @@ export default class SharedEnvironment {
     for (const [name, kept] of signals)
       for (const listener of process.rawListeners(name))
         if (!kept.includes(listener)) process.removeListener(name, listener);
+    keepCost(this.#spec, secondsSoFar() - this.#secondsBefore);
   }
 
   exportConditions() {
