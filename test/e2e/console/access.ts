@@ -87,6 +87,8 @@ function pages(run: string): Record<string, (page: Page) => Promise<void>> {
     timeline: at(`/runs/${run}`, tab('Timeline')),
     events: at(`/runs/${run}`, tab('Events')),
     figures: at(`/runs/${run}`, tab('Figures')),
+    board: at(`/runs/${run}`, tab('Board')),
+    comparing: at(`/compare?from=${run}&fromAt=1&to=${run}`, (page) => page.getByRole('table').first().waitFor()),
     task: at(`/runs/${run}?task=fail`, (page) => page.getByRole('dialog').getByText('why').first().waitFor()),
     attention: at('/attention', (page) => page.getByRole('article', { name: 'Approval for ask' }).waitFor()),
     question: async (page) => {
@@ -98,7 +100,10 @@ function pages(run: string): Record<string, (page: Page) => Promise<void>> {
       await page.keyboard.press('Control+k');
       await page.getByRole('option').first().waitFor();
     },
+    runbooks: at('/runbooks', (page) => page.getByRole('listitem').first().waitFor()),
     request: at('/new', (page) => page.getByRole('heading', { name: 'New request' }).waitFor()),
+    people: at('/people', (page) => page.getByRole('table').first().waitFor()),
+    search: at('/search', (page) => page.getByRole('searchbox').or(page.getByRole('textbox')).first().waitFor()),
     you: at('/settings', (page) => page.getByRole('table').waitFor()),
     nothing: at('/nowhere', (page) => page.getByText('There is nothing here.').waitFor()),
   };

@@ -14,7 +14,7 @@ export function testsOfActing(rig: () => ConsoleRig): void {
     await page.getByRole('textbox', { name: 'Say' }).fill('Sweep, too.');
     await page.getByRole('button', { name: 'Say', exact: true }).click();
     for (const one of [page, other]) {
-      await one.getByRole('region', { name: 'Conversation' }).getByText('Sweep, too.').waitFor();
+      await one.getByRole('list', { name: 'Conversation' }).getByText('Sweep, too.').waitFor();
       await star(one, 'Sweep the floor', 'pending').getByText('new').waitFor();
       await one.getByText(/^Revision 2 of the plan, by planner/u).waitFor();
     }

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect } from '@jest/globals';
 import { testsOfAccess } from './access.js';
 import { testsOfActing } from './acting.js';
+import { testsOfEnrolling } from './enrolling.js';
 import { testsOfHostileTexts } from './hostile.js';
 import { testsOfLoggingIn } from './logging-in.js';
 import { testsOfOutages } from './outages.js';
@@ -21,5 +22,6 @@ describe('logging in', () => testsOfLoggingIn(() => rig));
 describe('a run', () => testsOfActing(() => rig));
 describe('an output', () => testsOfOutputs(() => rig));
 describe('the application', () => testsOfAccess(() => rig));
+describe('enrolling', () => testsOfEnrolling(() => rig));
 describe('texts', () => testsOfHostileTexts(() => rig));
 describe('an outage', () => testsOfOutages(() => rig));

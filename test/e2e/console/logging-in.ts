@@ -19,6 +19,9 @@ export function testsOfLoggingIn(rig: () => ConsoleRig): void {
     const page = await rig().person('olga', ['viewer']);
     await page.goto('/settings');
     await page.getByText('olga').first().waitFor();
+    await page.goto('/fleet');
+    await page.getByText('web-1').first().waitFor();
+    expect(await page.getByRole('button', { name: 'Enrol a device' }).count()).toBe(0);
     rig().provider.who = 'nobody-1';
     const other = await rig().stranger();
     await other.goto('/login');

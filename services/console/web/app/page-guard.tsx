@@ -1,5 +1,6 @@
-import { Component, type ReactNode } from 'react';
+import { Component, useEffect, type ReactNode } from 'react';
 import { Empty, PageLink, Problem } from '../parts/index.js';
+import { live } from '../wire/index.js';
 import { words } from '../words/index.js';
 
 interface GuardState {
@@ -21,9 +22,19 @@ export class PageGuard extends Component<{ readonly children: ReactNode }, Guard
       <div className="page">
         <Empty title={words.broken}>
           <Problem text={error} />
+          <ComesBack />
           <PageLink href="/">{words.nav.runs}</PageLink>
         </Empty>
       </div>
     );
   }
+}
+
+/** What was asked for while the console was away is asked for again when it is back: all that is looked at stands in the address. */
+function ComesBack(): null {
+  useEffect(
+    () => live.connection.subscribe(() => (live.connection.get() === 'live' ? location.reload() : undefined)),
+    [],
+  );
+  return null;
 }
