@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { cleanLine, cleanText, clipToWidth, visibleClip, visibleLines } from './clean.js';
+import { cleanLine, cleanText, clipToWidth, visibleClip, visibleLines, brokenAtWords } from './clean.js';
 
 describe('cleanText', () => {
   it('takes colours and cursor movements out', () => {
@@ -47,4 +47,17 @@ describe('text that a person decides about', () => {
     expect(visibleLines('cat <<E\nrm\u200B\nE')).toEqual(['cat <<E', String.raw`rm\u200b`, 'E']);
     expect(visibleClip('a\nbcdef', 5)).toBe(String.raw`a\nb…`);
   });
+});
+
+describe('brokenAtWords', () => {
+  it('breaks between words only, and loses none', () => {
+    const text = 'the disk of nats-server and PostgreSQL: 27 GiB of 101 GiB are used';
+    const lines = brokenAtWords(text, 20);
+    expect(lines.join(' ')).toBe(text);
+    for (const line of lines) expect(line.length).toBeLessThanOrEqual(20);
+    expect(brokenAtWords(text, 200)).toEqual([text]);
+  });
+
+  it('gives a word that is too long a line of its own', () =>
+    expect(brokenAtWords(`see ${'x'.repeat(30)} there`, 10)).toEqual(['see', 'x'.repeat(30), 'there']));
 });

@@ -23,6 +23,20 @@ export function clipToWidth(text: string, width: number): string {
   return characters.length <= width ? text : `${characters.slice(0, Math.max(0, width - 1)).join('')}…`;
 }
 
+/** One line of text as several of at most `width` characters, between words; a word that is longer has a line of its own. */
+export function brokenAtWords(text: string, width: number): string[] {
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(' ')) {
+    const longer = line === '' ? word : `${line} ${word}`;
+    if (line !== '' && Array.from(longer).length > width) {
+      lines.push(line);
+      line = word;
+    } else line = longer;
+  }
+  return [...lines, line];
+}
+
 /** Text of several lines that a person decides about: each line is one of the result, with nothing hidden in it. */
 export function visibleLines(text: string): string[] {
   return text.split('\n').map(visibleLine);

@@ -1,5 +1,13 @@
 import type { AttentionEntry, UnseenSource } from '#proto';
-import { cleanLine, clipToWidth, momentText, paintFor, renderTable, type Terminal } from '../terminal/index.js';
+import {
+  cleanLine,
+  clipToWidth,
+  momentText,
+  paintFor,
+  renderTable,
+  brokenAtWords,
+  type Terminal,
+} from '../terminal/index.js';
 
 type Screen = Pick<Terminal, 'isTerminal' | 'color'>;
 
@@ -31,19 +39,12 @@ function blockOf(entry: AttentionEntry, screen: Screen): string {
   return [head, ...lines, ...why, `${INDENT}${paint('dim', cleanLine(next))}`].join('\n');
 }
 
-/** At most so many, none of which breaks a word that fits into one. */
 function linesOf(text: string): string[] {
   const room = WIDTH - INDENT.length;
-  const lines: string[] = [];
-  let line = '';
-  for (const word of text.split(' ')) {
-    if (line !== '' && line.length + word.length + 1 > room) {
-      if (lines.length === WHAT_LINES_MAX - 1) return [...lines, clipToWidth(`${line} ${word}`, room)];
-      lines.push(line);
-      line = word;
-    } else line = line === '' ? word : `${line} ${word}`;
-  }
-  return [...lines, line];
+  const lines = brokenAtWords(text, room);
+  if (lines.length <= WHAT_LINES_MAX) return lines;
+  const last = lines.splice(WHAT_LINES_MAX - 1).join(' ');
+  return [...lines, clipToWidth(last, room)];
 }
 
 function stateText({ state, by }: AttentionEntry): string {

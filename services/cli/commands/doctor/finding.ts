@@ -1,4 +1,4 @@
-import { paintFor, cleanLine, type Colour, type Terminal } from '../../terminal/index.js';
+import { paintFor, cleanLine, brokenAtWords, type Colour, type Terminal } from '../../terminal/index.js';
 
 /** `warn`: it works, and somebody should look. `bad`: something does not work, or somebody can do what nobody should. */
 export type DiagnosisState = 'ok' | 'warn' | 'bad';
@@ -21,11 +21,20 @@ const AREA_WIDTH = 10;
 const WHAT_CHARS_MAX = 400;
 
 /** The page, line by line; a remedy stands below what it is for. */
-export function pageOf(findings: readonly Diagnosis[], terminal: Pick<Terminal, 'color'>): string[] {
+export function pageOf(
+  findings: readonly Diagnosis[],
+  terminal: Pick<Terminal, 'color' | 'isTerminal' | 'columns'>,
+): string[] {
   const paint = paintFor(terminal);
+  const indent = ' '.repeat(AREA_WIDTH + 8);
   return findings.flatMap(({ area, state, what, remedy }) => {
-    const line = `${paint(COLOURS[state], state.padEnd(4))}  ${area.padEnd(AREA_WIDTH)}  ${cut(what)}`;
-    return remedy === undefined || state === 'ok' ? [line] : [line, `${' '.repeat(AREA_WIDTH + 8)}${cut(remedy)}`];
+    const [first = '', ...more] = terminal.isTerminal
+      ? brokenAtWords(cut(what), terminal.columns - indent.length)
+      : [cut(what)];
+    const lines = [`${paint(COLOURS[state], state.padEnd(4))}  ${area.padEnd(AREA_WIDTH)}  ${first}`];
+    for (const line of more) lines.push(`${indent}${line}`);
+    // What is to be typed stays one line, for who copies it.
+    return remedy === undefined || state === 'ok' ? lines : [...lines, `${indent}${cut(remedy)}`];
   });
 }
 

@@ -68,7 +68,7 @@ it('the page has a line for each, its remedy below it, and nothing that a termin
     warn('dlq', '3 \u001B[2Jletters', 'orrery dlq ls'),
     bad('disk', 'full', 'make room'),
   ];
-  expect(pageOf(findings, { color: false })).toEqual([
+  expect(pageOf(findings, { color: false, isTerminal: false, columns: 80 })).toEqual([
     'ok    nats        up',
     'warn  dlq         3 letters',
     '                  orrery dlq ls',
@@ -76,4 +76,14 @@ it('the page has a line for each, its remedy below it, and nothing that a termin
     '                  make room',
   ]);
   expect(sumOf(findings)).toBe('1 ok, 1 to look at, 1 bad');
+});
+
+it('the page breaks no word of a terminal, and no line that is to be typed', () => {
+  const remedy = `orrery people role anna --give ${'operator'.repeat(8)}`;
+  const what = Array.from({ length: 30 }, (_, at) => `service-${at}`).join(' ');
+  const lines = pageOf([warn('processes', what, remedy)], { color: false, isTerminal: true, columns: 80 });
+  const told = lines.map((line) => line.slice(18));
+  expect(told.slice(0, -1).join(' ')).toBe(what);
+  expect(told.at(-1)).toBe(remedy);
+  for (const line of lines.slice(0, -1)) expect(line.length).toBeLessThanOrEqual(80);
 });
