@@ -5,6 +5,7 @@ import {
   LineType,
   ResourceFloor,
   Selector,
+  TaskBoard,
   TaskInput,
   TaskStatus,
   Verification,
@@ -56,6 +57,9 @@ const taskFields = {
     ),
   files: TaskFiles.describe(
     'files, all below the workspace, a directory that the run has on each device: `out` are patterns of what the task leaves there (reports/*.csv; one ending in ? may match nothing), `in` are predecessors whose files lie there when it begins',
+  ),
+  board: TaskBoard.describe(
+    'what it puts on the board of the run when it completes, by name: its whole result, or a field of it such as stdout',
   ),
   verify: Verification.describe('what must hold when the task says that it is done'),
   replaces: z
@@ -144,6 +148,7 @@ export const CONSTELLATION_TOOLS = {
         command: taskFields.command.nullable(),
         inputs: taskFields.inputs.nullable(),
         files: taskFields.files.nullable(),
+        board: taskFields.board.nullable(),
         verify: taskFields.verify.nullable(),
         replaces: taskFields.replaces.nullable(),
         timeout_seconds: taskFields.timeout_seconds.nullable(),
@@ -224,6 +229,7 @@ export const ConstellationSnapshot = z.strictObject({
       command: CommandCall.optional(),
       inputs: z.array(TaskInput).optional(),
       files: TaskFiles.optional(),
+      board: TaskBoard.optional(),
       verify: Verification.optional(),
       review: z.boolean().optional(),
       deadline_seconds: z.number().optional(),

@@ -109,6 +109,14 @@ export const TaskBoardWrite = z.strictObject({
 });
 export type TaskBoardWrite = z.infer<typeof TaskBoardWrite>;
 
+/** All that one task writes there. */
+export const TaskBoard = z
+  .array(TaskBoardWrite)
+  .min(1)
+  .max(20)
+  .refine((all) => new Set(all.map(({ name }) => name)).size === all.length, 'each name may be written once');
+export type TaskBoard = z.infer<typeof TaskBoard>;
+
 /** TaskStar: one node of the constellation (paper section 4). */
 export const TaskStar = z.strictObject({
   id: TaskId,
@@ -134,12 +142,7 @@ export const TaskStar = z.strictObject({
   /** Files that it takes of predecessors, and that it leaves for others. */
   files: TaskFiles.optional(),
   /** What it puts on the board of its run when it completes, before anything that follows starts. */
-  board: z
-    .array(TaskBoardWrite)
-    .min(1)
-    .max(20)
-    .refine((all) => new Set(all.map(({ name }) => name)).size === all.length, 'each name may be written once')
-    .optional(),
+  board: TaskBoard.optional(),
   /** The planner must look at its result, also when the edit policy would not ask. */
   review: z.boolean().optional(),
   /** Tasks whose work it does in their place: when it delivers and they have not, they are recovered. */

@@ -6,6 +6,7 @@ import {
   RecordedLine,
   RetryPolicy,
   Target,
+  TaskBoard,
   TaskConstellation,
   TaskInput,
   TaskStar,
@@ -35,6 +36,7 @@ export const TaskChange = z
     replaces: z.array(TaskId).min(1).max(100).nullable(),
     inputs: z.array(TaskInput).max(100).nullable(),
     files: TaskFiles.nullable(),
+    board: TaskBoard.nullable(),
     forEach: ForEach.nullable(),
   })
   .partial()

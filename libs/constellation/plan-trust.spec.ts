@@ -119,6 +119,13 @@ describe('who is believed', () => {
     expect(startOf(told, 'b')).toMatchObject({ deviceId: 'db-1', judge: true });
   });
 
+  it('marks what a model lets write on the board: a command reads there by name', () => {
+    const told = story().when(submit(constellation(['a', 'b'], ['a->b'])));
+    told.when(insert([change.task('b', { board: [{ name: 'host', field: 'stdout' }] })], { delegated: true }));
+    expect([judged(told, 'a'), judged(told, 'b')]).toEqual([false, true]);
+    expect(startOf(told.when(completed('a')), 'b')).toMatchObject({ judge: true });
+  });
+
   const reads = (line: string, ...from: string[]) => ({
     tool: 'EXEC_CLI',
     arguments: { command: line, stdin: { from } },

@@ -297,16 +297,18 @@ function runsOtherwise(before: TaskStar, after: TaskStar): boolean {
   // A script among its files is not the one that its author saw.
   const isBrought = !sameJson(before.files, after.files);
   const isWider = !sameJson(before.forEach, after.forEach);
-  if (isRepeated || isBrought || isWider) return true;
+  // Commands read what stands on the board under a name, and who chooses the name chooses what they read.
+  const isNamed = !sameJson(before.board, after.board);
+  if (isRepeated || isBrought || isWider || isNamed) return true;
   return !sameJson(before.command, after.command) || !sameJson(before.verify, after.verify);
 }
 
 /** Of an agent its words are what it does. */
 function doesOtherwise(before: TaskStar, after: TaskStar): boolean {
-  const does = ({ name, description, tips, inputs, target, command, verify, files, forEach }: TaskStar) =>
+  const does = ({ name, description, tips, inputs, target, command, verify, files, board, forEach }: TaskStar) =>
     command === undefined
-      ? { name, description, tips, inputs, target, verify, files, forEach }
-      : { target, command, verify, files, forEach };
+      ? { name, description, tips, inputs, target, verify, files, board, forEach }
+      : { target, command, verify, files, board, forEach };
   return !sameJson(does(before), does(after));
 }
 

@@ -47,6 +47,7 @@ describe('a call of a tool', () => {
       ...disk,
       tips: ['say how full they are'],
       inputs: ['before'],
+      board: [{ name: 'free', field: 'stdout' }],
       verify: { condition: 'result.exit_code == 0' },
       review: true,
       timeout_seconds: 1.5,
@@ -65,6 +66,7 @@ describe('a call of a tool', () => {
         tips: ['say how full they are'],
         target: { device: 'web-1' },
         inputs: ['before'],
+        board: [{ name: 'free', field: 'stdout' }],
         verify: { condition: 'result.exit_code == 0' },
         review: true,
         timeoutMs: 1_500,
@@ -106,7 +108,14 @@ describe('a call of a tool', () => {
   it('changes the fields of a task that were given, and removes what is null', () => {
     const update = { task_id: 'a', name: 'A', target: { os: 'linux' }, command: null, timeout_seconds: null };
     expect(
-      editOf('update_task', { ...update, attempts: null, inputs: null, verify: null, deadline_seconds: null }),
+      editOf('update_task', {
+        ...update,
+        attempts: null,
+        inputs: null,
+        board: null,
+        verify: null,
+        deadline_seconds: null,
+      }),
     ).toStrictEqual({
       tool: 'update_task',
       taskId: 'a',
@@ -118,6 +127,7 @@ describe('a call of a tool', () => {
         deadlineMs: null,
         retry: null,
         inputs: null,
+        board: null,
         verify: null,
       },
     });

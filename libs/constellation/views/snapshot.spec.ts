@@ -116,6 +116,13 @@ describe('a snapshot', () => {
     expect(taskOf(snapshotOf(long.run, { resultChars: 30 }), 'a')?.result).toHaveLength(30);
   });
 
+  it('says what tasks write on the board', () => {
+    const board = [{ name: 'free', field: 'stdout' }];
+    const { run } = new Story().when(submit(constellation(['a', { id: 'b', board }])));
+    expect(snapshotOf(run).tasks.map((task) => task.board)).toEqual([undefined, board]);
+    expect(ConstellationSnapshot.parse(snapshotOf(run))).toEqual(snapshotOf(run));
+  });
+
   it('names what tasks left for others, the first of many', () => {
     const left = Array.from({ length: 50 }, (_, index) => ({
       name: `${index}.log`,

@@ -58,7 +58,8 @@ function snapshotOfTask(
   recoveredBy: TaskId | undefined,
 ): ConstellationSnapshot['tasks'][number] {
   const { star, status, attempt, deviceId, result } = task;
-  const { id, name, description, tips, command, inputs, files, verify, review, deadlineMs, replaces, forEach } = star;
+  const { id, name, description, tips, command, inputs, files, board, verify, review, deadlineMs, replaces, forEach } =
+    star;
   const error = whyNot(task);
   return {
     task_id: id,
@@ -69,6 +70,7 @@ function snapshotOfTask(
     ...(command === undefined ? {} : { command }),
     ...(inputs === undefined ? {} : { inputs }),
     ...(files === undefined ? {} : { files }),
+    ...(board === undefined ? {} : { board }),
     ...(verify === undefined ? {} : { verify }),
     ...(review === undefined ? {} : { review }),
     ...(deadlineMs === undefined ? {} : { deadline_seconds: deadlineMs / 1_000 }),

@@ -139,6 +139,7 @@ function definition({ star }: TaskState, { descriptionChars }: Bounds): Readonly
     inputs: star.inputs?.slice(0, 20) as Json[] | undefined,
     leaves_and_takes_files:
       star.files === undefined ? undefined : clipped(JSON.stringify(star.files), descriptionChars),
+    writes_on_the_board: star.board as Json[] | undefined,
     verify: star.verify === undefined ? undefined : clipped(JSON.stringify(star.verify), descriptionChars),
     review: star.review === true,
     idempotent: star.idempotent === true,
