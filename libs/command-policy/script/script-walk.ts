@@ -180,7 +180,10 @@ export class ScriptWalk {
       if (!child.named || child.type === 'comment') continue;
       const upstream = this.invocations.slice(from);
       const input: StandardInput = upstream.length === 0 ? scope.input : { kind: 'pipe', upstream };
-      this.#statement(child, { ...scope, input });
+      const inner: Scope = { ...scope, input };
+      this.#statement(child, inner);
+      // Of `cd a && b < f | c` the grammar makes a pipeline that begins with a list; to a shell `cd` stands outside of it.
+      join(scope, inner);
     }
   }
 
