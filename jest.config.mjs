@@ -2,7 +2,7 @@
 // hostile frames, .int.spec.ts talks to a real nats-server or PostgreSQL, .e2e.spec.ts runs processes.
 // By folder: `model` explores small worlds to their end. `containers`, which needs a Docker engine, `load`, which needs an idle
 // machine and half an hour, `record`, which makes what later versions are held to, `canary`, which runs 20,000 lines in the place of
-// the 200 of `int`, and `rules`, which asks promtool, run only when they are asked for.
+// the 500 of `int`, and `rules`, which asks promtool, run only when they are asked for.
 const suites = {
   unit: {
     testMatch: ['**/*.spec.ts'],
