@@ -32,6 +32,8 @@ const DRAWN = 'new Promise((drawn) => requestAnimationFrame(() => requestAnimati
 let system: TestSystem;
 let browser: Browser;
 let night: string;
+/** A run that has left files. */
+let files: string;
 const closers: (() => Promise<unknown>)[] = [];
 
 beforeAll(async () => {
@@ -53,6 +55,11 @@ afterAll(async () => {
   for (const close of closers.toReversed()) await close();
 });
 
+const BOARD = {
+  free_gb: '412',
+  hosts: '["db-1","nas-1"]',
+  window: '{"from":"22:00","until":"05:00","zone":"Europe/Berlin"}',
+};
 const shell = (id: string, command: string, device = 'web-1') => ({
   id,
   name: id,
@@ -82,12 +89,21 @@ async function work(): Promise<string> {
   const tidy = { id: 'tidy', name: 'Tidy up', description, target: { device: 'web-1' } };
   const asked = await small('tidy', 'Tidy up the logs of last year', [tidy], { team: 'platform' });
   const run = await sendRequest(system, { requestId: 'night', goal: GOAL, labels: { team: 'fleet' } });
+  const list = {
+    tool: 'EXEC_CLI',
+    arguments: { command: 'mkdir -p logs; seq 4000 > numbers.txt; seq 90 > logs/a.log' },
+  };
+  const lists = { id: 'lists', name: 'Write the lists', target: { device: 'web-1' }, command: list };
+  const out = ['*.txt', 'logs/*.log'];
+  files = await small('lists', 'Collect the lists', [{ ...lists, files: { out } }], { team: 'fleet' });
+  await system.untilEnd(files);
   await until('somebody to be asked', async () => (await system.show(asked)).approvals.length > 0 || undefined);
   await until('the night', async () => {
     const { tasks, approvals } = await system.show(run);
     const isAt = (task: string): boolean => tasks.some(({ id, status }) => id === task && status === 'RUNNING');
     return (approvals.length > 0 && isAt('make-room') && isAt('check-weights')) || undefined;
   });
+  for (const [name, value] of Object.entries(BOARD)) await system.cli('board', 'set', run, name, value);
   return run;
 }
 
@@ -99,9 +115,17 @@ const pages = (): Readonly<Record<string, readonly [string, string, string?]>> =
   timeline: [`/runs/${night}`, '.react-flow__node', 'Timeline'],
   events: [`/runs/${night}`, '.react-flow__node', 'Events'],
   figures: [`/runs/${night}`, '.react-flow__node', 'Figures'],
+  board: [`/runs/${night}`, '.react-flow__node', 'Board'],
+  files: [`/runs/${files}`, '.react-flow__node', 'Board'],
   task: [`/runs/${night}?task=check-weights`, '.xterm-rows > div:nth-child(3):has-text("part")'],
   attention: ['/attention', '.approval'],
   fleet: ['/fleet', '.device-card'],
+  device: ['/fleet?open=web-1', '.drawer'],
+  runbooks: ['/runbooks', '.card'],
+  runbook: ['/runbooks/disk-space-alert', '.react-flow__node'],
+  search: ['/search?words=report', '.found'],
+  people: ['/people', 'table'],
+  person: ['/people?open=cli', '.drawer'],
   request: ['/new', 'textarea'],
   you: ['/settings', 'table'],
 });
