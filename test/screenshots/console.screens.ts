@@ -123,7 +123,7 @@ const pages = (): Readonly<Record<string, readonly [string, string, string?]>> =
   device: ['/fleet?open=web-1', '.drawer'],
   runbooks: ['/runbooks', '.card'],
   runbook: ['/runbooks/disk-space-alert', '.react-flow__node'],
-  search: ['/search?words=report', '.found'],
+  search: ['/search?words=fine', '.found'],
   people: ['/people', 'table'],
   person: ['/people?open=cli', '.drawer'],
   request: ['/new', 'textarea'],

@@ -2,6 +2,7 @@ import type { AttentionKind, CommandState, ConversationItem, LineType, RunStatus
 import { BOARD_WORDS } from './board.js';
 import { FLEET_WORDS } from './fleet.js';
 import { PEOPLE_WORDS } from './people.js';
+import { POLICY_WORDS } from './policy.js';
 import { RUNBOOK_WORDS } from './runbooks.js';
 import { SEARCH_WORDS } from './search.js';
 
@@ -342,6 +343,7 @@ export const words = {
   },
   fleet: FLEET_WORDS,
   people: PEOPLE_WORDS,
+  policy: POLICY_WORDS,
   search: SEARCH_WORDS,
   runbooks: RUNBOOK_WORDS,
   request: {

@@ -1,12 +1,15 @@
 import type { ReactElement } from 'react';
 import { ROLE_TABLE, mayDo, type ActionName } from '#proto';
 import { Facts, Foreign } from '../../parts/index.js';
-import { useMe } from '../../wire/index.js';
+import { useMay, useMe } from '../../wire/index.js';
 import { words } from '../../words/index.js';
+import { OwnTokens } from '../people/index.js';
+import { PolicySection } from './policy-section.js';
 
 /** Who one is here, and what one may do: as the server sees it. */
 export function SettingsPage(): ReactElement | null {
   const me = useMe();
+  const may = useMay();
   if (me === undefined) return null;
   const actions = (Object.keys(ROLE_TABLE) as ActionName[]).filter((action) => ROLE_TABLE[action].roles.length > 0);
   return (
@@ -21,6 +24,8 @@ export function SettingsPage(): ReactElement | null {
           [words.settings.login, <Foreign text={`${me.login.subject} (${me.login.issuer})`} />],
         ]}
       />
+      {may('device-agent.explain') ? <PolicySection /> : null}
+      <OwnTokens />
       <h2>{words.settings.may}</h2>
       <table className="table small">
         <thead>

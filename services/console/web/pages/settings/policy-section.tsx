@@ -1,0 +1,62 @@
+import { useState, type FormEvent, type ReactElement } from 'react';
+import type { z } from 'zod';
+import { wallText } from '#libs/constellation';
+import { QUERIES } from '#proto';
+import { Facts, Foreign, Problem, TextField } from '../../parts/index.js';
+import { newKey, postJson } from '../../wire/index.js';
+import { words } from '../../words/index.js';
+
+const Explained = QUERIES['device-agent'].explain.answer;
+
+/** What the policy that counts here says of a command: class, rule and decision, the wall it would get, and which policy that is. */
+export function PolicySection(): ReactElement {
+  const [command, setCommand] = useState('');
+  const [device, setDevice] = useState('');
+  const [answer, setAnswer] = useState<z.infer<typeof Explained>>();
+  const [problem, setProblem] = useState<string>();
+  const [busy, setBusy] = useState(false);
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    setBusy(true);
+    setProblem(undefined);
+    setAnswer(undefined);
+    const body = {
+      command: { tool: 'EXEC_CLI', arguments: { command } },
+      ...(device.trim() !== '' && { deviceId: device.trim() }),
+    };
+    postJson('/v1/policy/explain', body, newKey())
+      .then((json) => Explained.parse(json))
+      .then(setAnswer, (error: unknown) => setProblem(error instanceof Error ? error.message : String(error)))
+      .finally(() => setBusy(false));
+  };
+  return (
+    <section aria-labelledby="policy" className="stack">
+      <div>
+        <h2 id="policy">{words.policy.title}</h2>
+        <p className="faint">{words.policy.about}</p>
+      </div>
+      <form className="row wrap bottom" onSubmit={submit}>
+        <TextField label={words.policy.command} value={command} onChange={setCommand} required />
+        <TextField label={words.policy.device} value={device} onChange={setDevice} />
+        <button type="submit" className="button primary" disabled={busy}>
+          {words.policy.ask}
+        </button>
+      </form>
+      {problem === undefined ? null : <Problem text={problem} />}
+      {answer === undefined ? null : (
+        <div role="status">
+          <Facts
+            of={[
+              [words.policy.decision, <strong>{answer.verdict.decision}</strong>],
+              [words.policy.class, answer.verdict.class],
+              [words.policy.rule, <Foreign text={answer.verdict.rule} />],
+              [words.policy.reasons, <Foreign text={answer.verdict.reasons.join('; ')} />],
+              [words.policy.wall, answer.wall === undefined ? null : <Foreign text={wallText(answer.wall)} />],
+              [words.policy.hash, <code>{answer.policyHash}</code>],
+            ]}
+          />
+        </div>
+      )}
+    </section>
+  );
+}
