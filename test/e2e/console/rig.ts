@@ -31,53 +31,46 @@ export class ConsoleRig {
   readonly provider: TestProvider;
   /** What no page may do: ask with a dialog, be refused something by its policy, throw. */
   readonly troubles: string[] = [];
-  readonly #close: () => Promise<void>;
+  readonly #closers: readonly Closer[];
   readonly #jail: string;
   #storage: BrowserContextOptions['storageState'];
 
-  private constructor(parts: Pick<ConsoleRig, 'base' | 'system' | 'browser' | 'model' | 'provider'>) {
-    const { base, system, browser, model, provider } = parts;
+  private constructor(
+    { base, system, browser, model, provider }: Pick<ConsoleRig, 'base' | 'system' | 'browser' | 'model' | 'provider'>,
+    closers: readonly Closer[],
+  ) {
     this.base = base;
     this.system = system;
     this.browser = browser;
     this.model = model;
     this.provider = provider;
     this.#jail = jailOf(system.home);
-    this.#close = async () => {
-      await browser.close();
-      await system.stop();
-      provider.stop();
-      await model.stop();
-    };
+    this.#closers = closers;
   }
 
   static async start(): Promise<ConsoleRig> {
-    const port = await ownPort();
-    const base = `http://127.0.0.1:${port}`;
-    const model = await StoryModel.start(CONSOLE_STORIES);
-    const provider = await TestProvider.start(`${base}/login/callback`);
-    const prepare = async (home: string): Promise<NodeJS.ProcessEnv> => {
-      const secretFile = join(home, 'oidc-client-secret');
-      await writeFile(secretFile, CLIENT_SECRET, { mode: 0o600 });
-      for (const folder of ['old', 'keys']) await mkdir(join(jailOf(home), folder), { recursive: true });
-      execFileSync('mkfifo', ['-m', '666', ...GATES.map((gate) => join(jailOf(home), gate))]);
-      return {
-        ORRERY_CONSOLE_PORT: String(port),
-        ORRERY_CONSOLE_URL: base,
-        ORRERY_OIDC_ISSUER: provider.issuer,
-        ORRERY_OIDC_CLIENT_ID: CLIENT_ID,
-        ORRERY_OIDC_CLIENT_SECRET_FILE: secretFile,
-      };
-    };
-    const [system, browser] = await Promise.all([
-      TestSystem.startWith({ env: model.env, prepare }, '--devices', '2'),
-      openBrowser(),
-    ]);
-    return new ConsoleRig({ base, system, browser, model, provider });
+    const closers: Closer[] = [];
+    try {
+      const port = await ownPort();
+      const base = `http://127.0.0.1:${port}`;
+      const model = await StoryModel.start(CONSOLE_STORIES);
+      closers.push(() => model.stop());
+      const provider = await TestProvider.start(`${base}/login/callback`);
+      closers.push(() => provider.stop());
+      const browser = await openBrowser();
+      closers.push(() => browser.close());
+      const prepare = (home: string) => prepared(home, { port, base, issuer: provider.issuer });
+      const system = await TestSystem.startWith({ env: model.env, prepare }, '--devices', '2');
+      closers.push(() => system.stop());
+      return new ConsoleRig({ base, system, browser, model, provider }, closers);
+    } catch (error) {
+      await closeAll(closers);
+      throw error;
+    }
   }
 
   stop(): Promise<void> {
-    return this.#close();
+    return closeAll(this.#closers);
   }
 
   /** A browser of somebody who has not logged in. */
@@ -117,10 +110,10 @@ export class ConsoleRig {
     await until(`${id} to be let in`, async () => {
       await page.goto('/login');
       await page.getByRole('link', { name: /^Log in at/u }).click();
-      await page.waitForLoadState();
-      return (await page.getByRole('heading', { name: 'Not known here' }).isVisible()) ? undefined : true;
+      const unknown = page.getByRole('heading', { name: 'Not known here' });
+      await page.getByRole('heading', { name: 'Runs' }).or(unknown).waitFor();
+      return (await unknown.isVisible()) ? undefined : true;
     });
-    await page.getByRole('heading', { name: 'Runs' }).waitFor();
     return page;
   }
 
@@ -161,6 +154,30 @@ export class ConsoleRig {
       if (message.type() === 'error' && /policy/iu.test(text)) this.troubles.push(text);
     });
   }
+}
+
+type Closer = () => unknown;
+
+async function closeAll(closers: readonly Closer[]): Promise<void> {
+  for (const close of closers.toReversed()) await close();
+}
+
+/** What lies on the device before its first command, and how people come in. */
+async function prepared(
+  home: string,
+  { port, base, issuer }: { port: number; base: string; issuer: string },
+): Promise<NodeJS.ProcessEnv> {
+  const secretFile = join(home, 'oidc-client-secret');
+  await writeFile(secretFile, CLIENT_SECRET, { mode: 0o600 });
+  for (const folder of ['old', 'keys']) await mkdir(join(jailOf(home), folder), { recursive: true });
+  execFileSync('mkfifo', ['-m', '666', ...GATES.map((gate) => join(jailOf(home), gate))]);
+  return {
+    ORRERY_CONSOLE_PORT: String(port),
+    ORRERY_CONSOLE_URL: base,
+    ORRERY_OIDC_ISSUER: issuer,
+    ORRERY_OIDC_CLIENT_ID: CLIENT_ID,
+    ORRERY_OIDC_CLIENT_SECRET_FILE: secretFile,
+  };
 }
 
 const jailOf = (home: string): string => join(home, 'devices/web-1/jail');
