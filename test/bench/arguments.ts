@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util';
 export class UsageError extends Error {}
 
 export type TableName =
-  'core' | 'policy' | 'walls' | 'lock-policy' | 'planner' | 'edit-policy' | 'search' | 'engine' | 'path';
+  'core' | 'policy' | 'walls' | 'lock-policy' | 'planner' | 'edit-policy' | 'search' | 'console' | 'engine' | 'path';
 
 export interface BenchArguments {
   readonly tables: readonly TableName[];
@@ -16,10 +16,14 @@ export interface BenchArguments {
   readonly directory: string | undefined;
   /** False: the whole path without the projection for people. */
   readonly logging: boolean;
+  /** How long the console is watched. */
+  readonly minutes: number;
+  /** How many runs it lists. */
+  readonly runs: number;
 }
 
-export const USAGE = `usage: bench [core|policy|walls|lock-policy|planner|edit-policy|search|engine|path|all] [--only chain,fan,...] [--repetitions n] [--json file]
-             [--profile directory] [--dir directory] [--without-logging]
+export const USAGE = `usage: bench [core|policy|walls|lock-policy|planner|edit-policy|search|console|engine|path|all] [--only chain,fan,...] [--repetitions n] [--json file]
+             [--profile directory] [--dir directory] [--without-logging] [--minutes n] [--runs n]
 
   core           the pure core alone: decisions, folds, edits
   policy         judging command lines
@@ -28,6 +32,7 @@ export const USAGE = `usage: bench [core|policy|walls|lock-policy|planner|edit-p
   planner        what a plan takes besides the model; not part of all
   edit-policy    the same goal under both edit policies, with a model of ten seconds; not part of all
   search         looking for commands among a million of them; not part of all
+  console        the console with a browser and 20 clients, and long lists; not part of all
   engine         the orchestrator and the log, tasks answered inside the bench
   path           every service, real devices, real programs
 
@@ -36,7 +41,11 @@ export const USAGE = `usage: bench [core|policy|walls|lock-policy|planner|edit-p
   --json             also writes everything that was measured into a file
   --profile          writes CPU profiles of the services into a directory and says where the time went
   --dir              everything is stored in here (default: the directory for temporary files); its disk is what is measured
-  --without-logging  the whole path without the service that projects runs into PostgreSQL`;
+  --without-logging  the whole path without the service that projects runs into PostgreSQL
+  --minutes          how long the console is watched (default: one run of 1,000 tasks)
+  --runs             how many runs the console lists (default: 10,000)`;
+
+const RUNS_LISTED = 10_000;
 
 const TABLES: Readonly<Record<string, readonly TableName[]>> = {
   core: ['core'],
@@ -46,6 +55,7 @@ const TABLES: Readonly<Record<string, readonly TableName[]>> = {
   planner: ['planner'],
   'edit-policy': ['edit-policy'],
   search: ['search'],
+  console: ['console'],
   engine: ['engine'],
   path: ['path'],
   all: ['core', 'policy', 'lock-policy', 'engine', 'path'],
@@ -59,12 +69,18 @@ export function parseArguments(argv: readonly string[], known: readonly string[]
   const unknown = only.find((name) => !known.includes(name));
   if (unknown !== undefined)
     throw new UsageError(`there is no workload "${unknown}"; workloads are ${known.join(', ')}`);
-  const repetitions = values.repetitions === undefined ? undefined : Number(values.repetitions);
-  if (repetitions !== undefined && !(Number.isInteger(repetitions) && repetitions > 0)) {
-    throw new UsageError(`--repetitions must be a whole number above 0, not "${values.repetitions}"`);
-  }
+  const repetitions = countIn('repetitions', values.repetitions);
+  const minutes = countIn('minutes', values.minutes) ?? 0;
+  const runs = countIn('runs', values.runs) ?? RUNS_LISTED;
   const { json, profile, dir: directory } = values;
-  return { tables, only, repetitions, json, profile, directory, logging: values['without-logging'] !== true };
+  const logging = values['without-logging'] !== true;
+  return { tables, only, repetitions, json, profile, directory, logging, minutes, runs };
+}
+
+function countIn(name: string, text: string | undefined): number | undefined {
+  const count = text === undefined ? undefined : Number(text);
+  if (count === undefined || (Number.isInteger(count) && count > 0)) return count;
+  throw new UsageError(`--${name} must be a whole number above 0, not "${text}"`);
 }
 
 function parsed(argv: readonly string[]) {
@@ -79,6 +95,8 @@ function parsed(argv: readonly string[]) {
         json: text,
         profile: text,
         dir: text,
+        minutes: text,
+        runs: text,
         'without-logging': { type: 'boolean' },
       },
     });

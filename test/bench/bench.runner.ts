@@ -44,6 +44,7 @@ async function resultOf(name: TableName, options: BenchArguments, output: Output
   const parent = options.directory ?? tmpdir();
   if (name === 'planner') return options.only.length > 0 ? [] : [await plannerRounds(parent, options, output)];
   if (name === 'edit-policy') return options.only.length > 0 ? [] : [await editPolicies(parent, output)];
+  if (name === 'console') return options.only.length > 0 ? [] : [await watchedConsole(parent, options, output)];
   if (name === 'search') return options.only.length > 0 ? [] : [await searches(parent, output)];
   const profileDirectory = options.profile === undefined ? undefined : resolve(options.profile, name);
   if (profileDirectory !== undefined) await mkdir(profileDirectory, { recursive: true });
@@ -86,6 +87,13 @@ async function searches(parent: string, output: Output): Promise<object> {
   const figures = await searchFigures({ parent });
   output.out(`search\n\n${coreTable(figures)}\n`);
   return { table: 'search', figures };
+}
+
+async function watchedConsole(parent: string, { minutes, runs }: BenchArguments, output: Output): Promise<object> {
+  const { consoleFigures, consoleTable } = await import('./console/console-figures.runner.js');
+  const figures = await consoleFigures({ parent, minutes, runs });
+  output.out(`console\n\n${consoleTable(figures)}\n`);
+  return { table: 'console', figures };
 }
 
 async function editPolicies(parent: string, output: Output): Promise<object> {

@@ -1,0 +1,170 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { jetstream } from '@nats-io/jetstream';
+import { WebSocket } from 'ws';
+import { subjects, type RunCommit } from '#proto';
+import { loadAverage } from '../processes.adapter.js';
+import { percentileOf } from '../statistics.js';
+import { ConsolePage } from './console-page.adapter.js';
+import { ConsoleSystem } from './console-system.adapter.js';
+import { endedRun, watchedRun } from './watched-run.js';
+
+const CLIENTS = 19;
+const EVENTS_PER_SECOND = 200;
+const TASKS = 1_000;
+const SETTLE_MS = 3_000;
+const SHOWN_MS_MAX = 120_000;
+const QUESTIONS_EACH = 20;
+const PUBLISHED_AT_ONCE = 200;
+const LISTED_MS_MAX = 600_000;
+const LIST_POLL_MS = 500;
+const MIB = 1024 * 1024;
+
+export interface ConsoleOptions {
+  readonly parent: string;
+  /** How long events are watched: one run after the other. */
+  readonly minutes: number;
+  /** Runs that are listed. */
+  readonly runs: number;
+}
+
+export interface ConsoleFigure {
+  readonly what: string;
+  readonly value: number;
+  readonly unit: string;
+  readonly aim: number | null;
+}
+
+/** The console of a whole system: its memory while a page and 19 others watch 200 events a second, and long lists. */
+export async function consoleFigures({ parent, minutes, runs }: ConsoleOptions): Promise<ConsoleFigure[]> {
+  const before = loadAverage();
+  const system = await ConsoleSystem.start(parent);
+  try {
+    const live = await liveFigures(system, minutes);
+    process.stderr.write(`${consoleTable(live)}\n`);
+    const lists = await listFigures(system, runs);
+    const load = (what: string, value: number): ConsoleFigure => ({ what, value, unit: '', aim: null });
+    return [...live, ...lists, load('load before', before), load('load after', loadAverage())];
+  } finally {
+    await system.stop();
+  }
+}
+
+async function liveFigures(system: ConsoleSystem, minutes: number): Promise<ConsoleFigure[]> {
+  const { url, token } = system;
+  const page = await ConsolePage.open(url, token);
+  const memory: number[] = [];
+  const sampling = setInterval(() => memory.push(system.rssBytes()), 1_000);
+  try {
+    const end = performance.now() + minutes * 60_000;
+    for (let round = 1; round === 1 || performance.now() < end; round++) {
+      await watched(system, page, `watched-${round}`);
+    }
+  } finally {
+    clearInterval(sampling);
+    await page.close();
+  }
+  const [early, late] = [memory.slice(0, Math.ceil(memory.length / 4)), memory.slice(-Math.ceil(memory.length / 4))];
+  const mib = { unit: 'MiB' };
+  return [
+    { what: 'console service, most memory', value: Math.max(...memory) / MIB, ...mib, aim: 200 },
+    { what: 'console service, median of the first quarter', value: percentileOf(early, 0.5) / MIB, ...mib, aim: null },
+    { what: 'console service, median of the last quarter', value: percentileOf(late, 0.5) / MIB, ...mib, aim: null },
+  ];
+}
+
+/** One run, watched by a page and by others, until the page shows its last event. */
+async function watched({ nc, url, token }: ConsoleSystem, page: ConsolePage, requestId: string): Promise<void> {
+  const [first, ...commits] = watchedRun(requestId, TASKS);
+  if (first === undefined) throw new Error('the run is empty');
+  const { runId } = first;
+  const log = jetstream(nc, { checkAPI: false });
+  const publish = (commit: RunCommit) => log.publish(subjects.run(runId), JSON.stringify(commit));
+  await publish(first);
+  const others = Array.from({ length: CLIENTS }, () => follow(url, token, runId));
+  try {
+    await Promise.all(others.map(({ opened }) => opened));
+    await page.show(runId);
+    await sleep(SETTLE_MS);
+    const began = performance.now();
+    let events = 0;
+    for (const commit of commits) {
+      await sleep(Math.max(0, began + (events * 1_000) / EVENTS_PER_SECOND - performance.now()));
+      events += commit.events.length;
+      await publish(commit);
+    }
+    const last = commits.at(-1)?.events.at(-1)?.sequence ?? 0;
+    await untilSeen(page, last);
+  } finally {
+    for (const { socket } of others) socket.terminate();
+  }
+}
+
+async function untilSeen(page: ConsolePage, last: number): Promise<void> {
+  const deadline = performance.now() + SHOWN_MS_MAX;
+  for (;;) {
+    if ((await page.seen()) >= last) return;
+    if (performance.now() > deadline) throw new Error(`event ${last} was not shown in ${SHOWN_MS_MAX} ms`);
+    await sleep(100);
+  }
+}
+
+/** Somebody else who watches the same run. */
+function follow(
+  url: string,
+  token: string,
+  run: string,
+): { readonly socket: WebSocket; readonly opened: Promise<void> } {
+  const headers = { Authorization: `Bearer ${token}` };
+  const socket = new WebSocket(`${url.replace(/^http/u, 'ws')}/v1/live`, { headers });
+  const opened = new Promise<void>((resolve, reject) => {
+    socket.once('error', reject);
+    socket.once('open', () => {
+      socket.send(JSON.stringify({ op: 'open', channel: 1, topic: { kind: 'run', run } }));
+      resolve();
+    });
+  });
+  socket.on('message', () => undefined);
+  return { socket, opened };
+}
+
+async function listFigures({ nc, url, token }: ConsoleSystem, runs: number): Promise<ConsoleFigure[]> {
+  const log = jetstream(nc, { checkAPI: false });
+  for (let seed = 1; seed <= runs; seed += PUBLISHED_AT_ONCE) {
+    const some = Array.from({ length: Math.min(PUBLISHED_AT_ONCE, runs - seed + 1) }, (_, at) => endedRun(seed + at));
+    await Promise.all(
+      some.map(async (commits) => {
+        for (const commit of commits) await log.publish(subjects.run(commit.runId), JSON.stringify(commit));
+      }),
+    );
+  }
+  const ask = async (query: string): Promise<string> => {
+    const response = await fetch(`${url}/v1/runs?${query}`, { headers: { Authorization: `Bearer ${token}` } });
+    if (!response.ok) throw new Error(`${query}: ${response.status} ${await response.text()}`);
+    return response.text();
+  };
+  const headers = { Authorization: `Bearer ${token}` };
+  const deadline = performance.now() + LISTED_MS_MAX;
+  while (!(await fetch(`${url}/v1/runs/run${runs}`, { headers })).ok) {
+    if (performance.now() > deadline) throw new Error('the runs were not projected');
+    await sleep(LIST_POLL_MS);
+  }
+  const figures: ConsoleFigure[] = [];
+  for (const query of ['limit=100', 'status=FAILED&limit=100', 'device=web-2&limit=100', 'by=ops&limit=100']) {
+    const times: number[] = [];
+    for (let count = 0; count < QUESTIONS_EACH; count++) {
+      const began = performance.now();
+      await ask(query);
+      times.push(performance.now() - began);
+    }
+    figures.push({ what: `${runs} runs, ${query}, p99`, value: percentileOf(times, 0.99), unit: 'ms', aim: 200 });
+  }
+  return figures;
+}
+
+export function consoleTable(figures: readonly ConsoleFigure[]): string {
+  const rows = figures.map(({ what, value, unit, aim }) => {
+    const said = aim === null ? '-' : `${aim} ${unit}, ${value <= aim ? 'met' : 'missed'}`;
+    return `| ${what} | ${value.toFixed(1)} ${unit} | ${said} |`;
+  });
+  return ['| figure | value | aim |', '| --- | --- | --- |', ...rows].join('\n');
+}
