@@ -4,7 +4,7 @@ import { WebSocket } from 'ws';
 import { subjects, type RunCommit } from '#proto';
 import { loadAverage } from '../processes.adapter.js';
 import { percentileOf } from '../statistics.js';
-import { ConsolePage } from './console-page.adapter.js';
+import { ConsolePage, type ShownEvent } from './console-page.adapter.js';
 import { ConsoleSystem } from './console-system.adapter.js';
 import { endedRun, watchedRun } from './watched-run.js';
 
@@ -34,7 +34,7 @@ export interface ConsoleFigure {
   readonly aim: number | null;
 }
 
-/** The console of a whole system: its memory while a page and 19 others watch 200 events a second, and long lists. */
+/** The console of a whole system: how long events take to a screen, and its memory, while a page and 19 others watch 200 events a second, and long lists. */
 export async function consoleFigures({ parent, minutes, runs }: ConsoleOptions): Promise<ConsoleFigure[]> {
   const before = loadAverage();
   const system = await ConsoleSystem.start(parent);
@@ -53,11 +53,12 @@ async function liveFigures(system: ConsoleSystem, minutes: number): Promise<Cons
   const { url, token } = system;
   const page = await ConsolePage.open(url, token);
   const memory: number[] = [];
+  const latenciesMs: number[] = [];
   const sampling = setInterval(() => memory.push(system.rssBytes()), 1_000);
   try {
     const end = performance.now() + minutes * 60_000;
     for (let round = 1; round === 1 || performance.now() < end; round++) {
-      await watched(system, page, `watched-${round}`);
+      latenciesMs.push(...(await watched(system, page, `watched-${round}`)));
     }
   } finally {
     clearInterval(sampling);
@@ -66,14 +67,16 @@ async function liveFigures(system: ConsoleSystem, minutes: number): Promise<Cons
   const [early, late] = [memory.slice(0, Math.ceil(memory.length / 4)), memory.slice(-Math.ceil(memory.length / 4))];
   const mib = { unit: 'MiB' };
   return [
+    { what: 'event given to the log to pixel, p50', value: percentileOf(latenciesMs, 0.5), unit: 'ms', aim: 100 },
+    { what: 'event given to the log to pixel, p99', value: percentileOf(latenciesMs, 0.99), unit: 'ms', aim: 300 },
     { what: 'console service, most memory', value: Math.max(...memory) / MIB, ...mib, aim: 200 },
     { what: 'console service, median of the first quarter', value: percentileOf(early, 0.5) / MIB, ...mib, aim: null },
     { what: 'console service, median of the last quarter', value: percentileOf(late, 0.5) / MIB, ...mib, aim: null },
   ];
 }
 
-/** One run, watched by a page and by others, until the page shows its last event. */
-async function watched({ nc, url, token }: ConsoleSystem, page: ConsolePage, requestId: string): Promise<void> {
+/** One run, watched by a page and by others, until the page shows its last event: how long each commit took to the screen. */
+async function watched({ nc, url, token }: ConsoleSystem, page: ConsolePage, requestId: string): Promise<number[]> {
   const [first, ...commits] = watchedRun(requestId, TASKS);
   if (first === undefined) throw new Error('the run is empty');
   const { runId } = first;
@@ -85,24 +88,36 @@ async function watched({ nc, url, token }: ConsoleSystem, page: ConsolePage, req
     await Promise.all(others.map(({ opened }) => opened));
     await page.show(runId);
     await sleep(SETTLE_MS);
+    await page.keepShown();
+    const given: ShownEvent[] = [];
     const began = performance.now();
     let events = 0;
     for (const commit of commits) {
       await sleep(Math.max(0, began + (events * 1_000) / EVENTS_PER_SECOND - performance.now()));
       events += commit.events.length;
+      given.push({ event: commit.events.at(-1)?.sequence ?? 0, at: performance.now() });
       await publish(commit);
     }
-    const last = commits.at(-1)?.events.at(-1)?.sequence ?? 0;
-    await untilSeen(page, last);
+    await untilSeen(page, given.at(-1)?.event ?? 0);
+    return latencies(given, await page.shown());
   } finally {
     for (const { socket } of others) socket.terminate();
   }
 }
 
+/** From when each was given until it, or one behind it, was shown. */
+export function latencies(given: readonly ShownEvent[], shown: readonly ShownEvent[]): number[] {
+  return given.map(({ event, at }) => {
+    const seen = shown.find((one) => one.event >= event);
+    if (seen === undefined) throw new Error(`nobody has seen when event ${event} was shown`);
+    return seen.at - at;
+  });
+}
+
 async function untilSeen(page: ConsolePage, last: number): Promise<void> {
   const deadline = performance.now() + SHOWN_MS_MAX;
   for (;;) {
-    if ((await page.seen()) >= last) return;
+    if ((await page.lastShown()) >= last) return;
     if (performance.now() > deadline) throw new Error(`event ${last} was not shown in ${SHOWN_MS_MAX} ms`);
     await sleep(100);
   }
