@@ -54,7 +54,7 @@ const PLANTED: readonly PlantedBug[] = [
     what: 'a device that is ready again and again',
     file: 'libs/aip/link/device-link.ts',
     text: "if (link.phase !== 'RESUMING') return [link, []];",
-    becomes: '',
+    becomes: "if (!('server' in link)) return [link, []];",
     target: 'device-client',
     says: 'the device was ready twice',
   },
