@@ -4,7 +4,7 @@ import { request as askHttp } from 'node:http';
 import { request as askHttps } from 'node:https';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { installationRoot, offerDir, offeredAt, readOffer } from '#libs/device-offer';
+import { GatewayUrl, installationRoot, offerDir, offeredAt, readOffer } from '#libs/device-offer';
 import { DeviceOffer, OFFER_FILE, parseJson } from '#proto';
 import { homeOf, parseEndpoints } from '../../home/index.js';
 import { EXIT, failure, tell, type CliContext, type ExitCode } from '../../terminal/index.js';
@@ -46,8 +46,9 @@ export const endpointsHere = async ({ env }: Pick<CliContext, 'env'>) =>
 export async function releaseOffered(context: Pick<CliContext, 'env'>): Promise<string | undefined> {
   const { env } = context;
   const isElsewhere = (env['ORRERY_NATS_URL'] ?? '') !== '';
-  const url = (isElsewhere ? undefined : (await endpointsHere(context))?.aip) ?? env['ORRERY_AIP_URL'] ?? '';
-  const told = url === '' ? undefined : await toldBy(offeredAt(url, OFFER_FILE));
+  const said = (isElsewhere ? undefined : (await endpointsHere(context))?.aip) ?? env['ORRERY_AIP_URL'];
+  const url = GatewayUrl.safeParse(said).data;
+  const told = url === undefined ? undefined : await toldBy(offeredAt(url, OFFER_FILE));
   if (told !== undefined) return told.release;
   const own = env['ORRERY_DEVICE_OFFER'];
   return isElsewhere && !own ? undefined : (await readOffer(offerDir(own)))?.release;
