@@ -15,7 +15,8 @@ const WALLS = ['bwrap', 'util-linux'] as const;
 export async function wallFigures(): Promise<CoreFigure[]> {
   const root = await mkdtemp(join(tmpdir(), 'orrery-walls-'));
   try {
-    const settings = await Promise.all(['none', ...WALLS].map((sandbox) => settingsFor(root, sandbox)));
+    const settings: ExecSettings[] = [];
+    for (const sandbox of ['none', ...WALLS]) settings.push(await settingsFor(root, sandbox));
     const times = settings.map((): number[] => []);
     const runs = settings.map((one) => new ExecCli({ settings: one, env: process.env, now: () => Date.now() }));
     for (let count = 0; count < COMMANDS; count++) {
