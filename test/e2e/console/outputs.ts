@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { expect, it } from '@jest/globals';
 import type { Locator, Page } from 'playwright-core';
 import { exactly, inARow } from './plans.js';
-import type { ConsoleRig } from './rig.js';
+import type { ConsoleRig, GateName } from './rig.js';
 import { submitPlan } from './seat.js';
 
 const LINES = 3_000;
@@ -11,8 +11,14 @@ const upTo = (from: number, to: number): string => `seq -f 'line %.0f' ${from} $
 export function testsOfOutputs(rig: () => ConsoleRig): void {
   it('shows what a command writes whole: over a reload, and over a console that is killed', async () => {
     const page = await rig().operator();
-    const pause = 'head -c 1 output > seen';
-    const command = [upTo(1, 1_000), pause, upTo(1_001, 2_000), pause, upTo(2_001, LINES)].join('; ');
+    const pause = (gate: GateName): string => `head -c 1 ${gate} > seen`;
+    const command = [
+      upTo(1, 1_000),
+      pause('output'),
+      upTo(1_001, 2_000),
+      pause('more-output'),
+      upTo(2_001, LINES),
+    ].join('; ');
     const run = await submitPlan(page, inARow('Count', exactly('count', 'Count to many', command)));
     await page.goto(`/runs/${run}?task=count`);
     await linesShown(page, 1_000);
@@ -25,7 +31,7 @@ export function testsOfOutputs(rig: () => ConsoleRig): void {
       .getByRole('alert')
       .getByText(/^Not live: the connection to the console is lost/u)
       .waitFor();
-    await rig().open('output');
+    await rig().open('more-output');
     await linesShown(page, LINES);
     await page.getByRole('alert').waitFor({ state: 'detached' });
 
