@@ -9,9 +9,10 @@ import { LIMITS } from './limits.js';
 
 const NAME_CHARS = String.raw`[\p{L}\p{N}_][\p{L}\p{M}\p{N} ._()+@=,-]{0,127}`;
 const NAME = new RegExp(`^${NAME_CHARS}$`, 'u');
+const WORDS_OF_NAME = '1 to 128 letters, digits or " ._()+@=,-", the first of them a letter, a digit or "_"';
 
 /** A name and no path: it begins with a letter, a digit or `_`, and has nothing in it that a shell, a terminal or a disk takes for more. */
-export const FileName = z.string().regex(NAME, 'a name of a file is 1 to 128 letters, digits or " ._()+@=,-"');
+export const FileName = z.string().regex(NAME, `a name of a file is ${WORDS_OF_NAME}`);
 export type FileName = z.infer<typeof FileName>;
 
 const { filePathCharsMax, fileDirectoriesMax, filePatternCharsMax } = LIMITS;
@@ -22,9 +23,12 @@ export const FilePath = z
   .max(filePathCharsMax)
   .refine(
     (path) => hasParts(path, NAME),
-    `a path of a file is a name, or names with / between them (at most ${fileDirectoriesMax} directories), each of 1 to 128 letters, digits or " ._()+@=,-"`,
+    `a path of a file is a name, or names with / between them (at most ${fileDirectoriesMax} directories), each of ${WORDS_OF_NAME}`,
   );
 export type FilePath = z.infer<typeof FilePath>;
+
+/** Why a path that lies on a disk is none of these, in words that follow it. */
+export const NO_FILE_PATH = `has a name that files which go along lines cannot have: a name is ${WORDS_OF_NAME}, a path at most ${filePathCharsMax} characters`;
 
 /** The same for names with wildcards. */
 const PATTERN = /^(?:\*\*|(?!.*\*\*)[\p{L}\p{N}_*?][\p{L}\p{M}\p{N} ._()+@=,*?-]{0,127})$/u;

@@ -27,7 +27,7 @@ export type FilesToBring =
 
 /** Where the files of other attempts land. The same sources give the same files, in the same order. */
 export function filesToBring(sources: readonly FilesOfSource[]): FilesToBring {
-  const places = new Map<string, { readonly file: WorkspaceFile; readonly of: string }>();
+  const places = new Map<string, { readonly file: WorkspaceFile; readonly of: string; readonly words: string }>();
   let bytes = 0;
   for (const { taken, left } of sources) {
     const { taskId, file: pattern, to } = taken;
@@ -37,12 +37,14 @@ export function filesToBring(sources: readonly FilesOfSource[]): FilesToBring {
       return impossible('missing', `"${taskId}" left no file for "${pattern}"; it left ${namesOf(left)}`);
     for (const file of meant) {
       const path = landsAt(file.path, to);
-      const place = `"${file.path}" of "${taskId}" would land at "${path}"`;
+      const [of, words] = [`${taskId} ${file.path}`, `"${file.path}" of "${taskId}"`];
+      const place = `${words} would land at "${path}"`;
       if (!FilePath.safeParse(path).success) return impossible('refused', `${place}, which is too long, or too deep`);
       const other = places.get(path);
       if (other === undefined) bytes += file.bytes;
-      else if (other.of !== `${taskId} ${file.path}`) return impossible('clash', `${place}, where another file lands`);
-      places.set(path, { file: { ...file, path }, of: `${taskId} ${file.path}` });
+      else if (other.of !== of)
+        return impossible('clash', `${place}, where ${other.words} lands; "to" gives one of them another directory`);
+      places.set(path, { file: { ...file, path }, of, words });
     }
   }
   const { filesMax, filesBytesMax } = LIMITS;

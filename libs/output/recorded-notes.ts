@@ -1,5 +1,5 @@
 import { isTerminalTask } from '#libs/constellation';
-import type { RunView, TaskView } from '#proto';
+import { isWorkspaceTool, type RunView, type TaskView } from '#proto';
 import type { StreamKept } from './kept-output.adapter.js';
 import { placeOfOutput, type OutputSelection, type RecordedCommand } from './recorded-commands.js';
 
@@ -11,10 +11,13 @@ export function partNote(command: RecordedCommand, { stream, bytes, why }: Strea
 
 /** What is to be said of a command of which nothing is shown: that it wrote nothing is only said of what was seen. */
 export function emptyNote(command: RecordedCommand): string {
-  const { state, refused, error, result } = command;
+  const { call, state, refused, error, result } = command;
   const place = placeOfOutput(command);
   if (result !== null) return `${place} wrote nothing`;
   const why = error === null ? '' : `: ${error}`;
+  if (call !== null && isWorkspaceTool(call.tool)) {
+    return `${place} moves files and writes nothing; it ended ${state ?? 'without a word'}${why}`;
+  }
   if (refused) return `${place} never ran${why}`;
   return `${place}: what it wrote is not known; it ended ${state ?? 'without a word'}${why}`;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import type { AttemptEvent, TaskResult } from '#proto';
+import { type AttemptEvent, type TaskResult, WORKSPACE_OUT } from '#proto';
 import { attemptOutputs } from '#libs/testing';
 import { LineSearch, matcherOf } from './line-search.js';
 import { NoSuchOutputError, placeOfOutput, recordedCommands, selectedCommands } from './recorded-commands.js';
@@ -84,6 +84,13 @@ describe('what is said about outputs', () => {
       'web/1/2.0 never ran: the policy denies it',
       'web/1/3.0: what it wrote is not known; it ended OUTCOME_UNKNOWN',
     ]);
+  });
+
+  it('says of who moves files that it writes nothing, and not that it was not seen', () => {
+    const refused = { ...commands[4]!, call: { tool: WORKSPACE_OUT, arguments: {} }, error: '"-rf" has no name' };
+    expect(emptyNote(refused)).toBe(
+      'web/1/3.0 moves files and writes nothing; it ended OUTCOME_UNKNOWN: "-rf" has no name',
+    );
   });
 
   it('says how much of a part is missing, and why', () =>

@@ -9,6 +9,7 @@ import {
   LIMITS,
   matchesGlob,
   mayHoldMatches,
+  NO_FILE_PATH,
   type FilePattern,
 } from '#proto';
 import type { OpenDirectory } from '../files/index.js';
@@ -106,8 +107,7 @@ class Search {
   #take(path: string): void {
     const by = this.#wanted.filter(({ glob }) => matchesGlob(path, glob));
     if (by.length === 0) return;
-    if (!FilePath.safeParse(path).success)
-      throw refusedFile(path, 'has a name that files which go along lines cannot have');
+    if (!FilePath.safeParse(path).success) throw refusedFile(path, NO_FILE_PATH);
     for (const wanted of by) wanted.found++;
     this.#paths.push(path);
     if (this.#paths.length > LIMITS.filesMax) throw tooMany(by[0]?.pattern);
