@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, type Hash } from 'node:crypto';
 import type { ClientMessage, FileAbort, FilePiece, PieceData, ServerMessage, Sha256, TransferId } from '#proto';
 import { openReceiver, receive, type Receiver, type ReceiverEffect, type ReceiverInput } from './file-receiver.js';
 import {
@@ -35,7 +35,7 @@ export interface FileWire {
 
 /** Where a file comes from; read from the beginning to the end. */
 export interface FileSource {
-  /** As many, or fewer when there are no more. */
+  /** At most as many, and none when there are no more. */
   read(offset: number, bytes: number): Promise<Uint8Array>;
   close(): Promise<void>;
 }
@@ -43,6 +43,8 @@ export interface FileSource {
 /** Where a file goes. It says `taken` and `failed` by itself. */
 export interface FileSink {
   write(data: Uint8Array): void;
+  /** Of everything that was written, from a sink that computes it for itself. */
+  readonly sha256?: () => Sha256;
   /** Makes the whole visible; rejects when it cannot. */
   commit(): Promise<void>;
   /** Leaves nothing behind; never rejects, and does not take back what was committed. */
@@ -179,12 +181,14 @@ export interface IncomingOptions extends TransferOptions {
 export class IncomingFile implements Transfer {
   readonly #options: IncomingOptions;
   readonly #room: PieceRoom;
-  readonly #hash = createHash('sha256');
+  /** Undefined: the sink does it. */
+  readonly #hash: Hash | undefined;
   #receiver: Receiver;
 
   constructor(options: IncomingOptions) {
     const { policy = FILE_POLICY, bytes } = options;
     this.#options = options;
+    this.#hash = options.sink.sha256 === undefined ? createHash('sha256') : undefined;
     this.#room = new PieceRoom(
       Math.min(bytes, policy.windowBytes + policy.chunkBytes),
       Math.min(bytes, policy.chunkBytes),
@@ -241,12 +245,12 @@ export class IncomingFile implements Transfer {
     const { transferId: id, wire, sink, tellsStored } = this.#options;
     switch (effect.kind) {
       case 'write':
-        this.#hash.update(effect.data);
+        this.#hash?.update(effect.data);
         return sink.write(effect.data);
       case 'send-ack':
         return wire.send({ type: 'file_ack', orrery: { transfer_id: id, bytes: effect.bytes } });
       case 'check':
-        return this.#input({ kind: 'checksum', sha256: this.#hash.digest('hex') });
+        return this.#input({ kind: 'checksum', sha256: sink.sha256?.() ?? this.#hash?.digest('hex') ?? '' });
       case 'commit':
         return void this.#commit();
       case 'send-stored':

@@ -59,6 +59,34 @@ describe('a sender', () => {
     expect(offered(20, ...quick, piece(), ack(8)).effects).toEqual([{ kind: 'read', offset: 12, bytes: 4 }]);
   });
 
+  it('sends larger pieces where more may be under way, and small ones again where that takes long', () => {
+    const policy = { ...POLICY, chunkBytes: 12, windowBytes: 64 };
+    const asked: number[] = [];
+    const noted = ([next, effects]: ReturnType<typeof sendFile>): FileSender => {
+      asked.push(...effects.flatMap((effect) => (effect.kind === 'read' ? [effect.bytes] : [])));
+      return next;
+    };
+    let sender = noted(sendFile({ bytes: 1_000, policy }, 0));
+    let [ms, sent] = [0, 0];
+    for (let pieces = 0; pieces < 16; pieces++) {
+      const bytes = asked[pieces] ?? 0;
+      sender = noted(stepSender(sender, piece(bytes), ms));
+      ms += pieces < 8 ? 0 : 11;
+      sender = noted(stepSender(sender, ack((sent += bytes)), ms));
+    }
+    expect(asked.slice(0, 3)).toEqual([4, 4, 4]);
+    expect(Math.max(...asked)).toBe(12);
+    expect(asked.slice(-3)).toEqual([4, 4, 4]);
+  });
+
+  it('goes on with what a source gives, which may be less than it was asked for', () => {
+    const inputs = [READY, piece(3), ack(3), piece(4)];
+    expect(offered(9, ...inputs).effects).toMatchObject([
+      { kind: 'send-piece', offset: 3 },
+      { kind: 'read', offset: 7, bytes: 2 },
+    ]);
+  });
+
   it('has one piece under way where acknowledgements take long', () => {
     let [sender] = sendFile({ bytes: 40, policy: POLICY }, 0);
     const then = (input: SenderInput, ms: number): readonly SenderEffect[] => {
@@ -96,7 +124,8 @@ describe('a sender', () => {
     ['stored before the end', 'OUT_OF_TURN', offered(20, READY, { kind: 'stored' })],
     ['stored for a download', 'OUT_OF_TURN', requested(4, piece(), { kind: 'stored' })],
     ['a second ready', 'OUT_OF_TURN', offered(20, READY, READY)],
-    ['a file that has become shorter', 'FILE_CHANGED', offered(20, READY, piece(3))],
+    ['a file that has become shorter', 'FILE_CHANGED', offered(20, READY, piece(3), ack(3), piece(0))],
+    ['a source that gives more than was asked for', 'FILE_CHANGED', offered(20, READY, piece(5))],
     ['a source that fails', 'X', offered(20, READY, { kind: 'failed', failure: { code: 'X', message: 'y' } })],
   ])('gives up at %s', (_, code, told) => expect(told).toEqual(failsWith(code)));
 

@@ -23,8 +23,8 @@ interface Progress {
   readonly allowed: number;
   /** The piece whose acknowledgement is timed. */
   readonly timed: { readonly upTo: number; readonly sinceMs: number } | null;
-  /** A piece is being read. */
-  readonly reading: boolean;
+  /** Bytes of the piece that is being read; 0: none is. */
+  readonly reading: number;
   readonly movedAtMs: number;
 }
 
@@ -34,7 +34,7 @@ type Open = Exclude<FileSender, { phase: 'ENDED' }>;
 export type SenderInput =
   /** The receiver wants it, or has it already. */
   | { readonly kind: 'ready'; readonly have: boolean }
-  /** What was asked for with `read`. */
+  /** What was asked for with `read`, or the first part of it. */
   | { readonly kind: 'piece'; readonly data: Uint8Array }
   | { readonly kind: 'ack'; readonly bytes: number }
   | { readonly kind: 'stored' }
@@ -68,7 +68,7 @@ export const sendFile = (offered: Offered, nowMs: number): Step => onward(opened
 
 function opened(phase: 'ASKED' | 'SENDING', { bytes, policy = FILE_POLICY }: Offered, nowMs: number): Open {
   const confirmedBy = phase === 'ASKED' ? 'stored' : 'acked';
-  const fresh = { sent: 0, acked: 0, allowed: policy.pieceBytes, timed: null, reading: false };
+  const fresh = { sent: 0, acked: 0, allowed: policy.pieceBytes, timed: null, reading: 0 };
   return { phase, policy, bytes, confirmedBy, ...fresh, movedAtMs: nowMs };
 }
 
@@ -102,14 +102,14 @@ function onReady(sender: Open, have: boolean, nowMs: number): Step {
 }
 
 function onPiece(sender: Open, data: Uint8Array, nowMs: number): Step {
-  if (!sender.reading) return [sender, []];
-  const { sent, bytes } = sender;
-  if (data.length !== pieceBytes(sender)) {
+  const { sent, bytes, reading } = sender;
+  if (reading === 0) return [sender, []];
+  if (data.length === 0 || data.length > reading) {
     return giveUp(fileFailure(FILE_ABORTS.changed, `the file ends before its ${bytes} bytes: it has changed`));
   }
   const upTo = sent + data.length;
   const timed = sender.timed ?? { upTo, sinceMs: nowMs };
-  const [next, effects] = onward({ ...sender, sent: upTo, timed, reading: false, movedAtMs: nowMs });
+  const [next, effects] = onward({ ...sender, sent: upTo, timed, reading: 0, movedAtMs: nowMs });
   return [next, [{ kind: 'send-piece', offset: sent, data }, ...effects]];
 }
 
@@ -138,13 +138,17 @@ function onward(sender: Open): Step {
   }
   if (phase === 'ENDING' && confirmedBy === 'acked' && acked === bytes) return done();
   const next = pieceBytes(sender);
-  if (phase !== 'SENDING' || reading || sent + next - acked > Math.min(allowed, policy.windowBytes))
+  if (phase !== 'SENDING' || reading > 0 || sent + next - acked > Math.min(allowed, policy.windowBytes))
     return [sender, []];
-  return [{ ...sender, reading: true }, [{ kind: 'read', offset: sent, bytes: next }]];
+  return [{ ...sender, reading: next }, [{ kind: 'read', offset: sent, bytes: next }]];
 }
 
-const pieceBytes = ({ bytes, sent, policy }: Open): number =>
-  Math.min(policy.pieceBytes, policy.windowBytes, bytes - sent);
+/** Each frame has its price: where more may be under way pieces are larger, and there are still some of them. */
+function pieceBytes({ bytes, sent, allowed, policy }: Open): number {
+  const larger = Math.min(Math.floor(allowed / PIECES_UNDER_WAY), policy.chunkBytes);
+  return Math.min(Math.max(policy.pieceBytes, larger), policy.windowBytes, bytes - sent);
+}
+const PIECES_UNDER_WAY = 4;
 
 const done = (): Step => [{ phase: 'ENDED' }, [ended(null)]];
 

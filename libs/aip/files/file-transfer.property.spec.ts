@@ -14,7 +14,7 @@ import type { FileFailure } from './file-transfer.js';
 
 const SEED = 20_261_121;
 const RUNS = 3_000;
-const POLICY = { pieceBytes: 4, chunkBytes: 5, windowBytes: 12, quickMs: 15, idleMs: 1_000 };
+const POLICY = { pieceBytes: 2, chunkBytes: 5, windowBytes: 16, quickMs: 15, idleMs: 1_000 };
 
 const sumOf = (data: Uint8Array): string => createHash('sha256').update(data).digest('hex');
 
@@ -141,11 +141,12 @@ class World {
     return frame !== undefined;
   }
 
-  read(): boolean {
+  /** `most`: a source gives what it has at hand. */
+  read(most = Infinity): boolean {
     if (this.reading === undefined) return false;
     const { offset, bytes } = this.reading;
     this.reading = undefined;
-    this.toSender({ kind: 'piece', data: this.content.subarray(offset, offset + bytes) });
+    this.toSender({ kind: 'piece', data: this.content.subarray(offset, offset + Math.min(bytes, most)) });
     return true;
   }
 
@@ -194,6 +195,7 @@ const honest: fc.Arbitrary<[string, Op]> = fc.oneof(
   fc.constant(named('to receiver', (world) => world.deliver('receiver'))),
   fc.constant(named('to sender', (world) => world.deliver('sender'))),
   fc.constant(named('read', (world) => world.read())),
+  fc.integer({ min: 1, max: 3 }).map((most) => named(`read ${most}`, (world) => world.read(most))),
   fc.integer({ min: 1, max: 9 }).map((bytes) => named(`take ${bytes}`, (world) => world.take(bytes))),
   fc.constant(named('commit', (world) => world.commit())),
   fc.integer({ min: 0, max: 10 }).map((ms) => named(`wait ${ms}`, (world) => world.tick(ms))),

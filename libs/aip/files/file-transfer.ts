@@ -12,7 +12,7 @@ import { AIP_LIMITS } from '#proto';
  */
 
 export interface FilePolicy {
-  /** Bytes of one piece, as they are sent. */
+  /** Bytes of the first pieces, and on a slow line of all. */
   readonly pieceBytes: number;
   /** Bytes of one piece, as they are taken. */
   readonly chunkBytes: number;
@@ -25,7 +25,6 @@ export interface FilePolicy {
 }
 
 export const FILE_POLICY: FilePolicy = {
-  // Smaller than they may be: everything that is made of a piece on its way is then small enough to be cleared away at once.
   pieceBytes: Math.min(64 * 1024, AIP_LIMITS.fileChunkBytes),
   chunkBytes: AIP_LIMITS.fileChunkBytes,
   windowBytes: AIP_LIMITS.fileWindowBytes,

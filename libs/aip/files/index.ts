@@ -3,5 +3,6 @@
  * decided by those who use it.
  */
 export * from './digest.adapter.js';
+export * from './file-memory.adapter.js';
 export * from './file-pump.adapter.js';
 export * from './file-transfer.js';

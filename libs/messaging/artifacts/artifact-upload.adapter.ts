@@ -132,6 +132,11 @@ export class ArtifactUpload {
     this.#pump();
   }
 
+  /** Of everything that was written so far. */
+  sha256(): Sha256 {
+    return this.#hash.copy().digest('hex');
+  }
+
   /** Makes the object visible. Throws ArtifactError when it is not what its name says, and whatever the store says. */
   async commit(): Promise<void> {
     if (this.#discarded) throw new ArtifactError(this.#ref.sha256, 'was given up');
@@ -169,11 +174,17 @@ export class ArtifactUpload {
     while (this.#underWay.size > 0) await Promise.all(this.#underWay);
   }
 
+  /** Of what waits whole parts, as many as fit: joined where they are small, and one that is too large is cut. */
   #nextPiece(): Uint8Array {
-    const whole = this.#waiting.length === 1 ? this.#waiting[0] : Buffer.concat(this.#waiting);
-    const all = whole ?? new Uint8Array();
-    const piece = all.subarray(0, this.#pieceBytes);
-    this.#waiting = piece.length < all.length ? [all.subarray(piece.length)] : [];
+    let [count, length] = [0, 0];
+    for (const part of this.#waiting) {
+      if (length + part.length > this.#pieceBytes) break;
+      length += part.length;
+      count++;
+    }
+    const [first = new Uint8Array(), ...more] = this.#waiting.splice(0, Math.max(count, 1));
+    const piece = more.length === 0 ? first.subarray(0, this.#pieceBytes) : Buffer.concat([first, ...more], length);
+    if (piece.length < first.length) this.#waiting.unshift(first.subarray(piece.length));
     this.#waitingBytes -= piece.length;
     return piece;
   }

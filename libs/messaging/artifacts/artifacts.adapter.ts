@@ -102,19 +102,15 @@ export class ArtifactReader {
     return this.#fetch();
   }
 
-  /** Exactly so many, or all that are left. The last ones are given only when the whole is what it should be. */
+  /**
+   * The next ones, as they are stored: at most so many, and none at the end. The last ones are given only when the whole is what
+   * it should be.
+   */
   async read(bytes: number): Promise<Uint8Array> {
-    const parts = [this.#leftover()];
-    let length = parts[0]?.length ?? 0;
-    while (length < bytes && this.#fetched < this.bytes) {
-      const piece = await this.#fetch();
-      parts.push(piece);
-      length += piece.length;
-    }
+    const piece = this.#left.length > 0 || this.#fetched === this.bytes ? this.#leftover() : await this.#fetch();
     if (this.#fetched === this.bytes) this.#check();
-    const all = parts.length === 1 ? (parts[0] ?? this.#left) : Buffer.concat(parts);
-    this.#left = all.subarray(bytes);
-    return all.subarray(0, bytes);
+    this.#left = piece.subarray(bytes);
+    return piece.subarray(0, bytes);
   }
 
   #leftover(): Uint8Array {

@@ -1,6 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { Logger } from 'pino';
+import { collectBuffersEarly } from '#libs/aip';
 import { ownRelease } from '#libs/device-offer';
 import { NO_WALL } from '#proto';
 import { BAD_INPUT, type JoinOptions } from '../cli/index.js';
@@ -38,6 +39,7 @@ export async function joinServer(options: JoinOptions, complain: (sentence: stri
     const clientId = options.id ?? null;
     await mkdir(dataDir, { recursive: true, mode: 0o700 });
     await lockDataDir(dataDir);
+    collectBuffersEarly();
     const { runAs, tokenFile, keyFile } = options;
     const sandbox = options.sandbox ?? (process.env['ORRERY_DEVICE_SANDBOX'] || undefined);
     const ownFiles = [tokenFile, keyFile, options.config].flatMap((file) =>
