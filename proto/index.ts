@@ -35,6 +35,7 @@ export * from './runbook-file.js';
 export * from './device-profile.js';
 export * from './agent-profile.js';
 export * from './device-offer.js';
+export * from './mobile.js';
 export * from './fleet-events.js';
 export * from './actor-events.js';
 export * from './access.js';

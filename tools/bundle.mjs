@@ -16,6 +16,7 @@ const PROGRAMS = [
   'services/device-client/main.js',
   'services/device-client/tools/device-mcp.main.js',
   'services/logging/main.js',
+  'services/mobile-tools/main.js',
   'services/orchestrator/main.js',
   'services/planner/main.js',
   'services/registry/main.js',

@@ -24,6 +24,8 @@ const PARTS = [
   `${CLIENT}/main.cjs`,
   `${CLIENT}/tools/device-mcp.main.js`,
   `${CLIENT}/tools/device-mcp.main.cjs`,
+  'dist/services/mobile-tools/main.js',
+  'dist/services/mobile-tools/main.cjs',
   'node_modules/web-tree-sitter/package.json',
   'node_modules/web-tree-sitter/web-tree-sitter.wasm',
   'node_modules/tree-sitter-bash/package.json',

@@ -4,6 +4,13 @@ import type { CallToolResult, ServerNotification, ServerRequest } from '@modelco
 import { type ZodObject, z } from 'zod';
 import { CALL_META, MCP_LIMITS, OUTPUT_META, SETTLED_METHOD, type ToolMeta, type ToolOutput } from './tool-server.js';
 
+/** A file that a tool answers with, beside its result. */
+export interface HostedFile {
+  readonly name: string;
+  readonly mediaType: string;
+  readonly bytes: Buffer;
+}
+
 /**
  * Tells the caller what the tool writes; resolves when it is handed to the connection. A tool waits for that before it
  * tells more, and drops what it cannot keep: nothing is queued here.
@@ -33,11 +40,12 @@ export interface HostedTool<Input extends ZodObject = ZodObject, Output extends 
   ): Promise<z.infer<Output> | ToolResult<z.infer<Output>>>;
 }
 
-/** A result with something beside it that is not for the reader of the result: `_meta` of MCP. */
+/** A result with something beside it: files, and what is not for the reader of the result (`_meta` of MCP). */
 export class ToolResult<T> {
   constructor(
     readonly value: T,
     readonly meta: ToolMeta,
+    readonly files: readonly HostedFile[] = [],
   ) {}
 }
 
@@ -104,12 +112,17 @@ async function answer(tool: HostedTool, args: Record<string, unknown>, extra: Ex
     // The result travels once, as structured content: a copy as text would double every output.
     const result = await tool.run(args, extra.signal, { tell: tellerOf(extra), meta: extra._meta ?? {} });
     if (!(result instanceof ToolResult)) return { content: [], structuredContent: { ...result } };
-    return { content: [], structuredContent: { ...result.value }, _meta: { ...result.meta } };
+    return { content: result.files.map(partOf), structuredContent: { ...result.value }, _meta: { ...result.meta } };
   } catch (error) {
     if (!(error instanceof ToolFailure)) throw error;
     return { content: [{ type: 'text', text: error.message }], isError: true };
   }
 }
+
+const partOf = ({ name, mediaType, bytes }: HostedFile): CallToolResult['content'][number] => ({
+  type: 'resource',
+  resource: { uri: `file:///${encodeURIComponent(name)}`, mimeType: mediaType, blob: bytes.toString('base64') },
+});
 
 /** The client that gave a progress token is told; nobody else is, and the tool need not know. */
 function tellerOf({ _meta, sendNotification }: Extra): Tell {

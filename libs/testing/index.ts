@@ -1,6 +1,6 @@
 /**
  * What tests start and talk to: servers (NATS, Postgres, certificates), a model server, devices that follow a script, a proxy
- * that breaks connections, recorded histories. Nothing of it is loaded by a service.
+ * that breaks connections, phones that are none, recorded histories. Nothing of it is loaded by a service.
  */
 export { makeTestAuthority, type TestAuthority, type TestCertificate } from './servers/certificates.js';
 export { startTestNats, type TestNats, type TestNatsOptions } from './servers/nats-server.js';
@@ -47,6 +47,11 @@ export * as editedRun from './histories/edited-run.js';
 export * as sampleAsks from './histories/sample-asks.js';
 /** A small finished run, and how an altered one is sealed. */
 export * as sampleRun from './histories/sample-run.js';
+/** Phones without Android, and adb servers that know them. */
+export { hasAdb, RealAdb } from './phones/real-adb.js';
+export { StandInAdbd } from './phones/stand-in-adbd.js';
+export { StandInPhone } from './phones/stand-in-phone.js';
+export { StandInServer } from './phones/stand-in-server.js';
 export {
   startModelServer,
   type ModelServer,

@@ -26,7 +26,7 @@ import { type DeviceConfig, toolServersOf } from '../settings/index.js';
 import { deviceFiles } from '../files/index.js';
 import type { ExecSettings } from '../exec/index.js';
 import { describeMachine, findHardware, MachineMetrics } from '../machine/index.js';
-import { ownServer, Toolbox } from '../tools/index.js';
+import { mobileServer, ownServer, Toolbox } from '../tools/index.js';
 import { SANDBOXES, viewsBehind } from '../sandbox/index.js';
 import type { SecretStore } from '../secrets/index.js';
 import type { StatusBoard } from '../status/index.js';
@@ -118,7 +118,9 @@ export async function openDevice(options: OpenDeviceOptions): Promise<OpenDevice
     random,
     logger,
   });
-  const servers = [ownServer(exec), ...toolServersOf(config, process.env)];
+  const { mobile } = config.tools;
+  const screens = mobile === undefined ? [] : [mobileServer(mobile)];
+  const servers = [ownServer(exec), ...screens, ...toolServersOf(config, process.env)];
   const onChange = (): void => endpoint.registerAgain('the tools of this device changed');
   const tools = new Toolbox({ servers, builtIn, settle, settleFiles, secrets, logger, monotonicMs, onChange });
   const owner = sandbox?.user.isOther === true ? sandbox.user : (exec.runAs ?? undefined);

@@ -21,6 +21,7 @@ describe('the configuration', () => {
   it('is not needed', async () => {
     const defaults = {
       mcpServers: {},
+      tools: {},
       deadAfterMs: 45_000,
       reconnectMsMax: 10_000,
       commandsMax: 16,
@@ -67,6 +68,16 @@ mcpServers:
   it.each([
     ['mcpServers: [', 'is not valid YAML'],
     ['mcpServers: 5', 'mcpServers: '],
+    ['tools: { mobile: {} }', 'tools.mobile.serial: '],
+    ['tools: { mobile: { serial: "a; reboot" } }', 'tools.mobile.serial: must be the serial of a device'],
+    [
+      'tools: { mobile: { serial: a, server: "10.0.0.1:5037" } }',
+      'tools.mobile.server: must be an adb server of this machine',
+    ],
+    [
+      'tools: { mobile: { serial: a, applications: [Notes] } }',
+      'tools.mobile.applications[0]: must be the name of a package',
+    ],
     ['servers: {}', 'servers: unknown field'],
     ['mcpServers: { a: { comand: x } }', 'mcpServers.a: must be {command,'],
     ['mcpServers: { a: { url: "file:///etc/passwd" } }', 'mcpServers.a'],

@@ -1,0 +1,107 @@
+import { z } from 'zod';
+import { ToolResult, type HostedTool } from '#libs/mcp';
+import { phoneTool, type PhoneSetting } from './tool.js';
+
+const Rect = z.tuple([z.number(), z.number(), z.number(), z.number()]);
+const Control = z.object({
+  kind: z.literal('control'),
+  id: z.string(),
+  name: z.string(),
+  type: z.string(),
+  rect: Rect,
+  state: z.array(z.string()),
+  value: z.string().optional(),
+});
+const Controls = z.object({
+  result: z.array(Control),
+  listing: z.string(),
+  window: z.object({ application: z.string(), window: z.string() }),
+  listed: z.boolean(),
+  more: z.number(),
+});
+const Application = z.object({
+  kind: z.literal('third_party_agent'),
+  id: z.string(),
+  name: z.string(),
+  type: z.string(),
+  listed: z.boolean(),
+});
+const Picture = z.object({
+  pictures: z.array(z.object({ of: z.literal('screen'), rect: Rect, width: z.number(), height: z.number() })),
+});
+const About = z.object({ model: z.string(), release: z.string(), size: z.string() });
+
+/** What reads and changes nothing. */
+export function lookingTools({ desk, phone, turns, applications }: PhoneSetting): HostedTool[] {
+  const controls = phoneTool({
+    name: 'get_app_window_controls_target_info',
+    title: 'Controls on the screen',
+    description:
+      'Lists what is on the screen of the phone: id, name, type, place, state and value. The ids belong to this listing, and an action ends it.',
+    input: z.object({ force_refresh: z.boolean().default(true) }),
+    output: Controls,
+    readOnly: true,
+    run: (_, signal) =>
+      turns.take(async () => {
+        const { screen, listing } = await desk.list(signal);
+        const { application, more } = screen;
+        const result = screen.controls.map(({ id, name, type, rect, state, value }): z.infer<typeof Control> => {
+          const [left, top, right, bottom] = rect;
+          const own = { kind: 'control', id, name, type, rect: [left, top, right, bottom], state: [...state] } as const;
+          return { ...own, rect: [left, top, right, bottom], state: [...state], ...(value !== undefined && { value }) };
+        });
+        const window = { application, window: application };
+        return { result, listing, window, listed: applications.has(application), more };
+      }),
+  });
+  const apps = phoneTool({
+    name: 'get_mobile_app_target_info',
+    title: 'Applications of the phone',
+    description: 'Lists the applications that are installed on the phone, by the names of their packages.',
+    input: z.object({
+      filter: z.string().max(255).default('').describe('Only packages whose name contains this.'),
+      include_system_apps: z.boolean().default(false).describe('Also those that came with the phone.'),
+      force_refresh: z.boolean().default(true),
+    }),
+    output: z.object({ result: z.array(Application) }),
+    readOnly: true,
+    run: async ({ filter, include_system_apps: withSystem }, signal) => {
+      const names = await phone.packages(withSystem, signal);
+      const wanted = names.filter((name) => name.toLowerCase().includes(filter.toLowerCase()));
+      const result = wanted.map((name, index) => ({
+        kind: 'third_party_agent' as const,
+        id: `${index + 1}`,
+        name,
+        type: name,
+        listed: applications.has(name),
+      }));
+      return { result };
+    },
+  });
+  const picture = phoneTool({
+    name: 'capture_screenshot',
+    title: 'Picture of the screen',
+    description: 'Takes a picture of the screen of the phone.',
+    input: z.object({}),
+    output: Picture,
+    readOnly: true,
+    run: (_, signal) =>
+      turns.take(async () => {
+        const { bytes, width, height } = await phone.picture(signal);
+        const value: z.infer<typeof Picture> = {
+          pictures: [{ of: 'screen', rect: [0, 0, width, height], width, height }],
+        };
+        return new ToolResult(value, {}, [{ name: 'screen.png', mediaType: 'image/png', bytes }]);
+      }),
+  });
+  const about = phoneTool({
+    name: 'get_device_info',
+    title: 'The phone',
+    description: 'Tells the model of the phone, the release of its Android and the size of its screen.',
+    input: z.object({}),
+    output: About,
+    readOnly: true,
+    run: (_, signal) => phone.about(signal),
+  });
+  return [controls, apps, picture, about];
+}
