@@ -124,7 +124,11 @@ export async function withBusAt<T>(
       if (seed !== undefined) signsQueries(nc, { seed, now });
       const where = `NATS at ${withoutCredentials(url)}`;
       const refused = () => refusedBus({ url, seedFile });
-      const done = await Promise.race([work(nc), untilSilent(nc, { ...patience, where, refused, over: over.signal })]);
+      const worked = work(nc).catch(async (error: unknown) => {
+        await soonHeard(nc, error);
+        throw error;
+      });
+      const done = await Promise.race([worked, untilSilent(nc, { ...patience, where, refused, over: over.signal })]);
       isWell = true;
       return done;
     } finally {
@@ -135,6 +139,11 @@ export async function withBusAt<T>(
   } catch (error) {
     throw explained(error, withoutCredentials(url));
   }
+}
+
+/** A service that did not answer is named only when the bus itself still does: until then it is silent, and that is to be said. */
+async function soonHeard(nc: NatsConnection, error: unknown): Promise<void> {
+  if (error instanceof QueryUnavailableError && error.mayComeBack) await nc.flush().catch(() => undefined);
 }
 
 /** The connections of a command that asks again and again: one that was well is used again. */
