@@ -5,6 +5,7 @@ export * from './app-agent-prompter.js';
 export * from './base-prompter.js';
 export * from './host-agent-prompter.js';
 export * from './linux-agent-prompter.js';
+export * from './mobile-agent-prompter.js';
 export * from './read-input.js';
 export * from './read-output.js';
 export * from './tool-prompt.js';

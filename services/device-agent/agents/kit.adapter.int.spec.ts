@@ -32,7 +32,7 @@ describe('what agents are made of', () => {
   it('is the LinuxAgent with its prompts where a model is configured', async () => {
     const { model, kinds } = await load({ ORRERY_MODEL: 'some', OPENAI_BASE_URL: 'http://127.0.0.1:9/v1' });
     expect(model).not.toBeNull();
-    expect(kinds.map(({ name }) => name)).toEqual(['LinuxAgent']);
+    expect(kinds.map(({ name }) => name)).toEqual(['LinuxAgent', 'MobileAgent']);
   });
 
   it('is refused in a sentence when the policy, the model or the prompts cannot be used', async () => {

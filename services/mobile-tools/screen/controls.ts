@@ -24,7 +24,7 @@ export interface PhoneScreen {
 }
 
 const CONTROLS_MAX = 500;
-const NAME_CHARS_MAX = 500;
+const NAME_CHARS_MAX = 300;
 const USABLE = ['clickable', 'long-clickable', 'checkable', 'scrollable'];
 /** Of what a node says of itself, what an agent has to know. */
 const STATES = ['checked', 'selected', 'focused', 'password', 'scrollable'];

@@ -4,7 +4,7 @@ import type { ScreenRect, UiNode } from './ui-node.js';
 const CHARS_MAX = 8 * 1024 * 1024;
 const NODES_MAX = 20_000;
 const DEPTH_MAX = 256;
-const TEXT_CHARS_MAX = 2_000;
+const TEXT_CHARS_MAX = 10_000;
 const NUMBER_MAX = 1_000_000;
 
 interface Growing extends UiNode {

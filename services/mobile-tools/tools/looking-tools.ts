@@ -44,12 +44,14 @@ export function lookingTools({ desk, phone, turns, applications }: PhoneSetting)
     run: (_, signal) =>
       turns.take(async () => {
         const { screen, listing } = await desk.list(signal);
-        const { application, more } = screen;
-        const result = screen.controls.map(({ id, name, type, rect, state, value }): z.infer<typeof Control> => {
+        const { application } = screen;
+        const all = screen.controls.map(({ id, name, type, rect, state, value }): z.infer<typeof Control> => {
           const [left, top, right, bottom] = rect;
-          const own = { kind: 'control', id, name, type, rect: [left, top, right, bottom], state: [...state] } as const;
-          return { ...own, rect: [left, top, right, bottom], state: [...state], ...(value !== undefined && { value }) };
+          const shown = value === undefined ? {} : { value: value.slice(0, VALUE_CHARS_MAX).toWellFormed() };
+          return { kind: 'control', id, name, type, rect: [left, top, right, bottom], state: [...state], ...shown };
         });
+        const result = all.slice(0, fitting(all));
+        const more = screen.more + all.length - result.length;
         const window = { application, window: application };
         return { result, listing, window, listed: applications.has(application), more };
       }),
@@ -104,4 +106,16 @@ export function lookingTools({ desk, phone, turns, applications }: PhoneSetting)
     run: (_, signal) => phone.about(signal),
   });
   return [controls, apps, picture, about];
+}
+
+/** Of what is in a field; a picture shows the rest. */
+const VALUE_CHARS_MAX = 500;
+/** A longer answer would be cut where it is recorded, and nobody could read the rest of it as a list. */
+const LISTED_BYTES_MAX = 14_000;
+
+/** How many of them stay below that. */
+function fitting(controls: readonly object[]): number {
+  let bytes = 0;
+  const beyond = controls.findIndex((one) => (bytes += Buffer.byteLength(JSON.stringify(one)) + 1) > LISTED_BYTES_MAX);
+  return beyond < 0 ? controls.length : beyond;
 }
