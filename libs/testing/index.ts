@@ -38,6 +38,7 @@ export {
   type EditedHistoryOptions,
   type ForkOptions,
 } from './histories/edited-histories.js';
+export { pipelines, watchedRun } from './histories/watched-run.js';
 export { History, type HistoryStep } from './histories/history-writer.js';
 /** What commands of attempts have written. */
 export * as attemptOutputs from './histories/attempt-outputs.js';

@@ -8,6 +8,7 @@ import type {
   RunSummary,
   RunView,
   TaskId,
+  TaskStarLine,
   TaskView,
   WaitingFor,
 } from '#proto';
@@ -27,17 +28,28 @@ import {
   hasPlan,
   isAgentTask,
   isTerminal,
+  type LineState,
   type Run,
   type TaskState,
 } from '../state/index.js';
+import { KnownParts } from '../values/index.js';
 import { triggersText } from './event-text.js';
 import { dueWaits, isHeld, waitText } from '../schedule/index.js';
 import { recoveriesOf } from '../edits/index.js';
 import { listOfIds } from '../plan/index.js';
 import { fanOutView } from '../waves/index.js';
 
-/** A run as people and programs are shown it; pure, so the log, Postgres and the live state show the same. */
-export function viewOf(run: Run, now?: number): RunView {
+/**
+ * The views of one run as it goes on, or as somebody goes through its time: of tasks and lines that did not change they are the same
+ * objects, so that who draws them draws only the others, and only those cost anything to make.
+ */
+export class KnownViews {
+  readonly tasks = new KnownParts<TaskView>();
+  readonly lines = new KnownParts<LineView>();
+}
+
+/** A run as people and programs are shown it; pure, so the log, Postgres and the live state show the same. `known`: of who shows it as it goes on. */
+export function viewOf(run: Run, now?: number, known?: KnownViews): RunView {
   const held = isHeld(run);
   const recovered = recoveriesOf(run);
   const { goal, options, requestedBy, labels = null } = requestOf(run);
@@ -51,15 +63,19 @@ export function viewOf(run: Run, now?: number): RunView {
     waitingFor: waitingFor(run, now),
     editing: run.editing === null ? null : editingView(run.editing),
     parent: run.parent === null ? null : { runId: run.parent.runId, sequence: run.parent.sequence },
-    tasks: [...run.tasks].map((task, index) => ({
-      ...taskView(task, task.status === 'PENDING' && held(index), recovered.get(task.star.id) ?? null),
-      ...severalOf(run, task),
-    })),
-    lines: [...run.graph.lines].map((line, index): LineView => {
-      const { satisfied, reason: why, undecided } = run.lines.at(index);
-      const reason = undecided === true ? `${UNDECIDED}${why ?? 'nobody can say'}` : why;
-      const { id, from, to, type, condition } = line;
-      return { id, from, to, type, condition: condition ?? null, satisfied, reason };
+    tasks: [...run.tasks].map((task, index) => {
+      const isHeldNow = task.status === 'PENDING' && held(index);
+      const recoveredBy = recovered.get(task.star.id) ?? null;
+      const make = (): TaskView => ({ ...taskView(task, isHeldNow, recoveredBy), ...severalOf(run, task) });
+      if (known === undefined) return make();
+      // What a task on several devices comes to follows from its parts: all that the run is.
+      const several = task.star.forEach === undefined ? null : run;
+      return known.tasks.of(index, [task, isHeldNow, recoveredBy, several], make);
+    }),
+    lines: [...run.graph.lines].map((line, index) => {
+      const state = run.lines.at(index);
+      const make = (): LineView => lineView(line, state);
+      return known === undefined ? make() : known.lines.of(index, [line, state], make);
     }),
     approvals: approvalsOf(run),
     used: run.used,
@@ -306,6 +322,14 @@ function statusOf(run: Run): RunStatus {
 function requestOf(run: Run): NonNullable<Run['request']> {
   if (run.request === null) throw new Error(`run ${run.runId} has no RUN_REQUESTED`);
   return run.request;
+}
+
+function lineView(
+  { id, from, to, type, condition }: TaskStarLine,
+  { satisfied, reason: why, undecided }: LineState,
+): LineView {
+  const reason = undecided === true ? `${UNDECIDED}${why ?? 'nobody can say'}` : why;
+  return { id, from, to, type, condition: condition ?? null, satisfied, reason };
 }
 
 function taskView(task: TaskState, held: boolean, recoveredBy: TaskId | null): TaskView {

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { jetstream } from '@nats-io/jetstream';
 import { WebSocket } from 'ws';
+import { generateHistory, runCommitsOf, watchedRun } from '#libs/testing';
 import { subjects, type RunCommit } from '#proto';
 import { loadAverage } from '../processes.adapter.js';
 import { percentileOf } from '../statistics.js';
 import { ConsolePage, type ShownEvent } from './console-page.adapter.js';
 import { ConsoleSystem } from './console-system.adapter.js';
-import { endedRun, watchedRun } from './watched-run.js';
 
 const CLIENTS = 19;
 const EVENTS_PER_SECOND = 200;
@@ -140,6 +140,11 @@ function follow(
   });
   socket.on('message', () => undefined);
   return { socket, opened };
+}
+
+/** Small runs that have ended, each another one. */
+function endedRun(seed: number): RunCommit[] {
+  return runCommitsOf(generateHistory({ seed, tasks: 2 }));
 }
 
 async function listFigures({ nc, url, token }: ConsoleSystem, runs: number): Promise<ConsoleFigure[]> {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { foldRun, isTerminal } from '#libs/constellation';
+import { pipelines, watchedRun } from '#libs/testing';
 import { latencies } from './console-figures.runner.js';
-import { pipelines, watchedRun } from './watched-run.js';
 
 describe('what the bench of the console watches', () => {
   it('is a whole run of so many tasks, one result in each commit', () => {

@@ -1,9 +1,10 @@
 import { expect, it } from '@jest/globals';
 import axe, { type AxeResults, type RunOptions } from 'axe-core';
 import type { Page } from 'playwright-core';
-import { exactly, inARow, inWords } from './plans.js';
+import { exactly, inARow, inWords, rowsBehind } from './plans.js';
+import { until } from '../system.js';
 import type { ConsoleRig } from './rig.js';
-import { runShown, star, submitPlan } from './seat.js';
+import { press, runShown, star, submitPlan } from './seat.js';
 
 /** Everything; and for another theme what colours decide. */
 const ALL: RunOptions = { resultTypes: ['violations'], preload: false };
@@ -69,7 +70,60 @@ export function testsOfAccess(rig: () => ConsoleRig): void {
     await card.waitFor({ state: 'detached' });
     expect((await rig().system.untilEnd(run)).outcome).toBe('succeeded');
   });
+
+  it('leads by keys to the stars of a constellation that is drawn as shapes, of which an event changes few', async () => {
+    const page = await rig().operator();
+    const keys = page.keyboard;
+    const begun = [exactly('count', 'Count', 'head -c 1 sky'), exactly('hold', 'Hold', 'sleep 600', 'db-1')];
+    const run = await submitPlan(page, rowsBehind('A wide sky', begun, { rows: 30, steps: 8 }));
+    const sky = page.getByRole('img', { name: /^242 tasks: .*2 running/u });
+    await sky.waitFor();
+    const focused = (name: RegExp) => page.locator(':focus').and(page.getByRole('group', { name }));
+    await tabTo(page, /^(?:Count|Hold), running/u);
+    for (const [key, name] of [
+      ['End', /^Step 7 of row \d+, pending/u],
+      ['ArrowLeft', /^Step 6 of row \d+, pending/u],
+      ['Home', /^(?:Count|Hold), running/u],
+      ['ArrowRight', /^Step 0 of row \d+, pending/u],
+    ] as const) {
+      await keys.press(key);
+      await focused(name).waitFor();
+    }
+    const box = await until('the star to be large enough to be read', async () => {
+      const seen = await page.locator(':focus').boundingBox();
+      return seen !== null && seen.height > 40 ? seen : undefined;
+    });
+    expect(page.viewportSize()?.width).toBeGreaterThan(box.x);
+    expect(await seriousIn(page, ALL)).toEqual([]);
+    await keys.press('Enter');
+    await page.getByRole('dialog', { name: /^Step 0 of row \d+$/u }).waitFor();
+    await keys.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+
+    await page.evaluate(COUNT_SHAPES);
+    await rig().open('sky');
+    await page.getByRole('img', { name: /^242 tasks: .*1 completed/u }).waitFor();
+    const { changed, all } = await page.evaluate<{ changed: number; all: number }>('window.shapesOfSky()');
+    expect(changed).toBeGreaterThan(0);
+    expect(changed).toBeLessThan(12);
+    expect(all).toBeGreaterThan(40);
+    await press(page, 'Cancel run', 'it was looked at');
+    await rig().system.untilEnd(run);
+  });
 }
+
+/** In the page: how many shapes of a sky there are, and how many have come, gone or changed since now. */
+const COUNT_SHAPES = `(() => {
+  const [sky, changed] = [document.querySelector('.far-sky'), new Set()];
+  const isShape = ({ nodeName }) => nodeName === 'path';
+  const shapesIn = (node) => (isShape(node) ? [node] : [...(node.querySelectorAll?.('path') ?? [])]);
+  new MutationObserver((records) => {
+    for (const { type, target, addedNodes, removedNodes } of records)
+      for (const node of type === 'attributes' ? [target].filter(isShape) : [...addedNodes, ...removedNodes])
+        for (const shape of shapesIn(node)) changed.add(shape);
+  }).observe(sky, { subtree: true, childList: true, attributes: true });
+  window.shapesOfSky = () => ({ changed: changed.size, all: sky.querySelectorAll('path').length });
+})()`;
 
 /** How each page is come to, until it is whole. */
 function pages(run: string): Record<string, (page: Page) => Promise<void>> {
@@ -123,7 +177,7 @@ async function seriousIn(page: Page, options: RunOptions): Promise<string[]> {
 const TABS_MAX = 80;
 
 /** Presses Tab until what has this name has the focus; `within`: and this stands in the same card. */
-async function tabTo(page: Page, name: string, within = ''): Promise<void> {
+async function tabTo(page: Page, name: string | RegExp, within = ''): Promise<void> {
   const target = page.locator(':focus').and(
     page
       .getByLabel(name)
@@ -139,5 +193,5 @@ async function tabTo(page: Page, name: string, within = ''): Promise<void> {
     if (isThere > 0) return;
     await page.keyboard.press('Tab');
   }
-  throw new Error(`no ${TABS_MAX} Tabs lead to ${name}`);
+  throw new Error(`no ${TABS_MAX} Tabs lead to ${String(name)}`);
 }

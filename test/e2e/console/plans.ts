@@ -24,3 +24,15 @@ export function inARow(name: string, ...tasks: readonly PlanTask[]): object {
     .map(({ id }, index) => ({ id: `to-${id}`, from: tasks[index]?.id, to: id, type: 'success-only' }));
   return { name, tasks, lines };
 }
+
+/** Rows of tasks, more than are drawn one by one, that wait for the last of `first`. */
+export function rowsBehind(name: string, first: readonly PlanTask[], size: { rows: number; steps: number }): object {
+  const rows = Array.from({ length: size.rows }, (_, row) =>
+    Array.from({ length: size.steps }, (__, step) =>
+      exactly(`r${row}-${step}`, `Step ${step} of row ${row}`, 'true', 'db-1'),
+    ),
+  );
+  const line = (from: string | undefined, to: string) => ({ id: `to-${to}`, from, to, type: 'success-only' });
+  const lines = rows.flatMap((row) => row.map(({ id }, step) => line((row[step - 1] ?? first.at(-1))?.id, id)));
+  return { name, tasks: [...first, ...rows.flat()], lines };
+}

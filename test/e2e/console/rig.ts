@@ -18,7 +18,7 @@ const PAGE_MS_MAX = 120_000;
  * Tasks read one byte of these: each goes on when the test says so. One is for one pause: the next reader of a pipe that is being closed
  * by its writer would read the end of it, and go on by itself.
  */
-const GATES = ['words', 'output', 'more-output', 'low', 'console', 'nats', 'postgres'] as const;
+const GATES = ['words', 'sky', 'output', 'more-output', 'low', 'console', 'nats', 'postgres'] as const;
 export type GateName = (typeof GATES)[number];
 
 /** In the page, before anything of it: what its policy has refused is told on the console of the browser. */

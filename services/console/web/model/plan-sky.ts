@@ -1,5 +1,5 @@
 import type { LineView, TaskConstellation } from '#proto';
-import type { Sky, Star } from './stars.js';
+import { topologyOf, type Sky, type Star } from './stars.js';
 
 /** A plan that nobody has begun: every star waits, every line is open. */
 export function skyOfPlan({ tasks, lines }: TaskConstellation): Omit<Sky, 'view'> {
@@ -28,6 +28,5 @@ export function skyOfPlan({ tasks, lines }: TaskConstellation): Omit<Sky, 'view'
     satisfied: null,
     reason: null,
   }));
-  const ids = [...tasks.map(({ id }) => id), '', ...lines.map(({ id, from, to }) => `${id} ${from} ${to}`)];
-  return { stars, lines: open, topology: ids.join('\n') };
+  return { stars, lines: open, topology: topologyOf(tasks, lines) };
 }

@@ -1,4 +1,4 @@
-import { viewOf, type Run } from '#libs/constellation';
+import { KnownParts, KnownViews, viewOf, type Run } from '#libs/constellation';
 import type { LineView, RunView, TaskView } from '#proto';
 
 /** One task as the sky shows it. */
@@ -18,36 +18,48 @@ export interface Sky {
   readonly topology: string;
 }
 
-/** `before`: what was drawn last. Its stars and lines that are the same are the same objects, so that nobody draws them again. */
-export function skyOf(run: Run, edited: ReadonlyMap<string, 'added' | 'changed'>, before?: Sky): Sky {
-  const view = viewOf(run);
-  const asking = new Set(view.approvals.filter(({ state }) => state === 'open').map(({ taskId }) => taskId));
-  const stars = view.tasks.map((task) => ({
-    ...task,
-    asks: asking.has(task.id),
-    edited: edited.get(task.id) ?? null,
-  }));
-  const ids = [...view.tasks.map(({ id }) => id), '', ...view.lines.map(({ id, from, to }) => `${id} ${from} ${to}`)];
-  return {
-    view,
-    stars: keptWhereSame(before?.stars, stars),
-    lines: keptWhereSame(before?.lines, view.lines),
-    topology: ids.join('\n'),
-  };
+/** What decides where things stand, as text. */
+export function topologyOf(tasks: readonly { readonly id: string }[], lines: readonly LineEnds[]): string {
+  return [...tasks.map(({ id }) => id), '', ...lines.map(({ id, from, to }) => `${id} ${from} ${to}`)].join('\n');
+}
+type LineEnds = Pick<LineView, 'id' | 'from' | 'to'>;
+
+/** One run as it is drawn, time after time. What is the same as last time is the same object, so that nobody draws it again: a change costs what has changed. */
+export class Skies {
+  readonly #views = new KnownViews();
+  readonly #stars = new KnownParts<Star>();
+  #last: Sky | undefined;
+  #graph: Run['graph'] | undefined;
+
+  /** How many views and stars had to be made so far. */
+  get made(): number {
+    return this.#views.tasks.made + this.#views.lines.made + this.#stars.made;
+  }
+
+  of(run: Run, edited: ReadonlyMap<string, 'added' | 'changed'>): Sky {
+    const fresh = viewOf(run, undefined, this.#views);
+    const last = this.#last;
+    const view = {
+      ...fresh,
+      tasks: sameList(last?.view.tasks, fresh.tasks),
+      lines: sameList(last?.view.lines, fresh.lines),
+    };
+    const asking = new Set(view.approvals.filter(({ state }) => state === 'open').map(({ taskId }) => taskId));
+    const stars = view.tasks.map((task, at) => {
+      const [asks, mark] = [asking.has(task.id), edited.get(task.id) ?? null];
+      return this.#stars.of(at, [task, asks, mark], () => ({ ...task, asks, edited: mark }));
+    });
+    const topology = this.#graph === run.graph && last ? last.topology : topologyOf(view.tasks, view.lines);
+    this.#graph = run.graph;
+    this.#last = { view, stars: sameList(last?.stars, stars), lines: view.lines, topology };
+    return this.#last;
+  }
 }
 
-function keptWhereSame<T extends { readonly id: string }>(before: readonly T[] | undefined, now: readonly T[]): T[] {
-  const known = new Map(before?.map((one) => [one.id, one]));
-  return now.map((one) => {
-    const old = known.get(one.id);
-    return old !== undefined && isSame(old, one) ? old : one;
-  });
-}
-
-/** Parts that are objects are the same where the fold has kept them. */
-function isSame(left: object, right: object): boolean {
-  const [old, now] = [Object.entries(left), right as Readonly<Record<string, unknown>>];
-  return old.length === Object.keys(right).length && old.every(([field, value]) => Object.is(value, now[field]));
+function sameList<T>(before: T[] | undefined, now: T[]): T[];
+function sameList<T>(before: readonly T[] | undefined, now: readonly T[]): readonly T[];
+function sameList<T>(before: readonly T[] | undefined, now: readonly T[]): readonly T[] {
+  return before?.length === now.length && now.every((one, at) => one === before[at]) ? before : now;
 }
 
 /** `holds`, `fails`, `open`, `undecided`: what a line comes to. */

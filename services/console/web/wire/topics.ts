@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState, useSyncExternalStore } from 'react';
+import { flushSync } from 'react-dom';
 import type {
   AgentProfile,
   AttemptCommit,
@@ -98,6 +99,15 @@ type Heard = {
   readonly plans: { sequence: number };
 };
 
+interface Waiting {
+  readonly run: RunCommit[];
+  readonly attempts: AttemptCommit[];
+  readonly plans: PlanCommit[];
+}
+
+const joined = <T>(before: readonly T[], more: readonly T[]): readonly T[] =>
+  more.length === 0 ? before : [...before, ...more];
+
 /** Everything of one run, from its first commit on. What comes within one frame is shown at once. */
 export function useRun(runId: string): LiveRun {
   const [followed, setFollowed] = useState<LiveRun>({
@@ -111,17 +121,24 @@ export function useRun(runId: string): LiveRun {
     held.current = { ...NOTHING_YET, record: RunRecord.EMPTY, attempts: [], plans: [] };
     setFollowed(held.current);
     let frame: number | undefined;
+    /** What came since the last frame is folded together, and painted in the next. */
+    const waiting: Waiting = { run: [], attempts: [], plans: [] };
+    const draw = (): void => {
+      frame = undefined;
+      const { record, attempts, plans } = held.current;
+      held.current = {
+        ...held.current,
+        record: record.with(waiting.run.splice(0)),
+        attempts: joined(attempts, waiting.attempts.splice(0)),
+        plans: joined(plans, waiting.plans.splice(0)),
+      };
+      // Left to itself it would be drawn after this frame, and seen with the next.
+      flushSync(() => setFollowed(held.current));
+    };
     const show = (change: Partial<LiveRun>): void => {
       held.current = { ...held.current, ...change };
-      frame ??= requestAnimationFrame(() => {
-        frame = undefined;
-        const { record } = held.current;
-        held.current = { ...held.current, record: record.with(waiting.splice(0)) };
-        setFollowed(held.current);
-      });
+      frame ??= requestAnimationFrame(draw);
     };
-    /** Commits wait for the next frame: they are folded together. */
-    const waiting: RunCommit[] = [];
     const after: Heard = { run: { sequence: 0 }, attempts: { sequence: 0 }, plans: { sequence: 0 } };
     const follow = (kind: keyof Heard) =>
       live.follow({
@@ -129,16 +146,18 @@ export function useRun(runId: string): LiveRun {
         hear: (message) => {
           if (message.kind === 'commit') {
             after[kind].sequence = message.sequence;
-            waiting.push(message.commit);
+            waiting.run.push(message.commit);
             show({});
           } else if (message.kind === 'attempt-commit') {
             if (message.sequence <= after[kind].sequence) return;
             after[kind].sequence = message.sequence;
-            show({ attempts: [...held.current.attempts, message.commit] });
+            waiting.attempts.push(message.commit);
+            show({});
           } else if (message.kind === 'plan-commit') {
             if (message.sequence <= after[kind].sequence) return;
             after[kind].sequence = message.sequence;
-            show({ plans: [...held.current.plans, message.commit] });
+            waiting.plans.push(message.commit);
+            show({});
           } else if (kind === 'run') show(freshnessAfter(message));
         },
       });

@@ -141,7 +141,8 @@ export const words = {
     devices: 'Devices',
     noStars: 'There is no plan yet.',
     farSky: (tasks: number, counts: string) =>
-      `${counted(tasks, 'task')}: ${counts}. Come nearer to reach them one by one.`,
+      `${counted(tasks, 'task')}: ${counts}. Tab and arrow keys reach them one by one.`,
+    walk: 'Arrow keys lead to the other tasks, Home and End to the first and the last.',
     wholeSky: 'Show the whole constellation',
     tab: {
       sky: 'Constellation',

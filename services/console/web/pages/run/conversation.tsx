@@ -1,6 +1,6 @@
-import { useEffect, useRef, useState, type FormEvent, type ReactElement } from 'react';
-import { conversationOf, speakerText, type Run } from '#libs/constellation';
-import type { ConversationItem, PlanCommit, RunCommit } from '#proto';
+import { memo, useEffect, useRef, useState, type FormEvent, type ReactElement } from 'react';
+import { speakerText, type Run } from '#libs/constellation';
+import type { ConversationItem, PlanCommit } from '#proto';
 import {
   timeText,
   Elapsed,
@@ -15,8 +15,12 @@ import { newKey, sayVerb, useMay } from '../../wire/index.js';
 import { words } from '../../words/index.js';
 
 interface ConversationProps {
-  readonly run: Run;
-  readonly commits: readonly RunCommit[];
+  readonly runId: string;
+  readonly ended: boolean;
+  readonly items: readonly ConversationItem[];
+  readonly editing: Run['editing'];
+  /** Of a round that goes on: the last moment that is shown. */
+  readonly lastAt: string | null;
   readonly plans: readonly PlanCommit[];
   readonly isNow: boolean;
   readonly owner: string;
@@ -24,8 +28,8 @@ interface ConversationProps {
 }
 
 /** What was asked, said, thought and answered in a run; and the place to say more. */
-export function Conversation({ run, commits, plans, isNow, owner, onMoment }: ConversationProps): ReactElement {
-  const items = conversationOf(commits);
+export const Conversation = memo((props: ConversationProps): ReactElement => {
+  const { runId, ended, items, editing, lastAt, plans, isNow, owner, onMoment } = props;
   const end = useRef<HTMLLIElement>(null);
   const count = items.length;
   useEffect(() => {
@@ -38,24 +42,23 @@ export function Conversation({ run, commits, plans, isNow, owner, onMoment }: Co
         {items.map((item, index) => (
           <Item key={`${item.sequence} ${index}`} item={item} onMoment={onMoment} />
         ))}
-        {run.editing === null ? null : (
+        {editing === null ? null : (
           <li className="said planner thinking">
             <Icon name="planner" />
             <div>
               <p className="said-by">
-                {words.run.planning}{' '}
-                <Elapsed from={run.editing.openedAt} until={isNow ? null : (commits.at(-1)?.at ?? null)} />
+                {words.run.planning} <Elapsed from={editing.openedAt} until={isNow ? null : lastAt} />
               </p>
-              <Thought plans={isNow ? plans : []} editId={run.editing.editId} />
+              <Thought plans={isNow ? plans : []} editId={editing.editId} />
             </div>
           </li>
         )}
         <li ref={end} aria-hidden="true" />
       </ol>
-      {isNow && may('SAY', owner) ? <Say runId={run.runId} ended={run.endedAt !== null} /> : null}
+      {isNow && may('SAY', owner) ? <Say runId={runId} ended={ended} /> : null}
     </section>
   );
-}
+});
 
 /** What the planner came to last in a round that goes on. */
 function Thought({

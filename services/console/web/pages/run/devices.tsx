@@ -1,4 +1,4 @@
-import type { ReactElement } from 'react';
+import { useMemo, type ReactElement } from 'react';
 import type { AgentProfile, TaskView } from '#proto';
 import { Empty, Foreign, PageLink } from '../../parts/index.js';
 import { useRows } from '../../wire/index.js';
@@ -13,7 +13,7 @@ interface DevicesProps {
 /** The fleet at a glance, and what of this run is where. Those that have a part in the run come first. */
 export function Devices({ tasks, onChoose }: DevicesProps): ReactElement {
   const { rows, work } = useRows('fleet');
-  const here = new Set(tasks.flatMap(({ device }) => device ?? []));
+  const here = useMemo(() => loadOf(tasks), [tasks]);
   const order = [...rows].sort(
     (left, right) =>
       Number(here.has(right.deviceId)) - Number(here.has(left.deviceId)) || left.deviceId.localeCompare(right.deviceId),
@@ -29,7 +29,7 @@ export function Devices({ tasks, onChoose }: DevicesProps): ReactElement {
           <Device
             key={device.deviceId}
             device={device}
-            tasks={tasks.filter((task) => task.device === device.deviceId)}
+            load={here.get(device.deviceId) ?? NO_LOAD}
             busy={work.filter(({ deviceId }) => deviceId === device.deviceId).length}
             onChoose={onChoose}
           />
@@ -39,15 +39,33 @@ export function Devices({ tasks, onChoose }: DevicesProps): ReactElement {
   );
 }
 
-interface DeviceProps extends DevicesProps {
+/** What of a run is on a device. */
+interface Load {
+  readonly running: TaskView[];
+  done: number;
+}
+const NO_LOAD: Load = { running: [], done: 0 };
+
+function loadOf(tasks: readonly TaskView[]): ReadonlyMap<string, Load> {
+  const loads = new Map<string, Load>();
+  for (const task of tasks) {
+    if (task.device === null) continue;
+    const load = loads.get(task.device) ?? { running: [], done: 0 };
+    loads.set(task.device, load);
+    if (task.status === 'RUNNING') load.running.push(task);
+    else load.done += 1;
+  }
+  return loads;
+}
+
+interface DeviceProps extends Pick<DevicesProps, 'onChoose'> {
   readonly device: AgentProfile;
+  readonly load: Load;
   readonly busy: number;
 }
 
-function Device({ device, tasks, busy, onChoose }: DeviceProps): ReactElement {
+function Device({ device, load: { running, done }, busy, onChoose }: DeviceProps): ReactElement {
   const state = deviceState(device);
-  const running = tasks.filter(({ status }) => status === 'RUNNING');
-  const done = tasks.length - running.length;
   return (
     <li className={`device device-${state}`}>
       <p className="device-name">

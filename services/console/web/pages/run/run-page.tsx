@@ -1,6 +1,8 @@
 import * as Tabs from '@radix-ui/react-tabs';
-import { useMemo, useRef, useState, type ReactElement } from 'react';
-import { changesIn, skyOf, type ConstellationChange, type Sky } from '../../model/index.js';
+import { useCallback, useMemo, useRef, useState, type ReactElement } from 'react';
+import { conversationOf, Grown } from '#libs/constellation';
+import type { ConversationItem, RunCommit } from '#proto';
+import { changesIn, Skies, type ConstellationChange } from '../../model/index.js';
 import { Foreign, goTo, PageLink, Loading, Problem, usePlace } from '../../parts/index.js';
 import { useMedia, useRun } from '../../wire/index.js';
 import { words } from '../../words/index.js';
@@ -30,22 +32,16 @@ export function RunPage({ runId }: { readonly runId: string }): ReactElement {
     () => (count === undefined ? record.commits : record.commits.slice(0, count)),
     [record, count],
   );
-  const changes = useMemo(() => changesIn(commits), [commits]);
-  const drawn = useRef<Sky>(undefined);
-  const sky = useMemo(() => {
-    if (run === undefined) return undefined;
-    drawn.current = skyOf(run, editedNow(changes.at(-1), commits.length), drawn.current);
-    return drawn.current;
-  }, [run, changes, commits]);
-  if (followed.problem !== undefined && run === undefined) {
-    return (
-      <div className="page">
-        <Problem text={followed.problem} />
-        <PageLink href="/">{words.nav.runs}</PageLink>
-      </div>
-    );
-  }
-  if (run === undefined || sky === undefined) return <Loading />;
+  const [folds] = useState(() => ({
+    changes: new Grown<RunCommit, ConstellationChange>(changesIn),
+    talk: new Grown<RunCommit, ConversationItem>(conversationOf),
+    skies: new Skies(),
+  }));
+  const [changes, talk] = useMemo(() => [folds.changes.of(commits), folds.talk.of(commits)], [folds, commits]);
+  const sky = useMemo(
+    () => (run === undefined ? undefined : folds.skies.of(run, editedNow(changes.at(-1), commits.length))),
+    [folds, run, changes, commits],
+  );
   const chosen = search.get('task') ?? undefined;
   const go = (change: Readonly<Record<string, string | undefined>>): void => {
     const next = new URLSearchParams(search);
@@ -56,8 +52,19 @@ export function RunPage({ runId }: { readonly runId: string }): ReactElement {
     const said = next.toString();
     goTo(`/runs/${runId}${said === '' ? '' : `?${said}`}`, { replace: true });
   };
-  const choose = (task: string | undefined): void => go({ task });
-  const toSequence = (sequence: number): void => go({ at: String(sequence) });
+  const latest = useRef(go);
+  latest.current = go;
+  const choose = useCallback((task: string | undefined): void => latest.current({ task }), []);
+  const toSequence = useCallback((sequence: number): void => latest.current({ at: String(sequence) }), []);
+  if (followed.problem !== undefined && run === undefined) {
+    return (
+      <div className="page">
+        <Problem text={followed.problem} />
+        <PageLink href="/">{words.nav.runs}</PageLink>
+      </div>
+    );
+  }
+  if (run === undefined || sky === undefined) return <Loading />;
   const toCount = (to: number | undefined): void =>
     go({ at: to === undefined ? undefined : String(record.sequenceOf(to)) });
   const now = count === undefined ? undefined : Date.parse(commits.at(-1)?.at ?? '');
@@ -67,8 +74,11 @@ export function RunPage({ runId }: { readonly runId: string }): ReactElement {
     devices: <Devices tasks={view.tasks} onChoose={choose} />,
     talk: (
       <Conversation
-        run={run}
-        commits={commits}
+        runId={run.runId}
+        ended={run.endedAt !== null}
+        items={talk}
+        editing={run.editing}
+        lastAt={run.editing === null ? null : (commits.at(-1)?.at ?? null)}
         plans={followed.plans}
         isNow={count === undefined}
         owner={view.requestedBy}
@@ -135,9 +145,10 @@ export function RunPage({ runId }: { readonly runId: string }): ReactElement {
 
 /** So many commits after a change its stars still wear it. */
 const FRESH_COMMITS = 12;
+const NOTHING_EDITED: ConstellationChange['edited'] = new Map();
 
 function editedNow(change: ConstellationChange | undefined, last: number): ConstellationChange['edited'] {
-  return change === undefined || last - change.number >= FRESH_COMMITS ? new Map() : change.edited;
+  return change === undefined || last - change.number >= FRESH_COMMITS ? NOTHING_EDITED : change.edited;
 }
 
 /** The last change of the constellation: what, by whom and why. */

@@ -9,13 +9,10 @@ interface Size {
 
 /** Many stars or lines that look the same, as one drawing. */
 export interface SkyShape {
-  readonly key: string;
   readonly className: string;
   readonly path: string;
 }
 
-/** Shapes are drawn in strips of the plane, so that a browser passes over those that are not seen. */
-const STRIP = 2_400;
 const ARROW = 7;
 const INSET = 9;
 
@@ -30,7 +27,7 @@ const MARKS: Readonly<Record<TaskStatus, (size: Size) => string>> = {
   SKIPPED: ({ width, height }) => `m0 ${height}l${width} ${-height}m${-width} 0`,
 };
 
-/** Stars as boxes: one shape for each status and strip. */
+/** Stars as boxes: one shape for each status. */
 export function starShapes(stars: readonly Star[], places: StarPoints, size: Size): SkyShape[] {
   const paths = new Paths();
   for (const { id, status, asks, edited } of stars) {
@@ -40,12 +37,12 @@ export function starShapes(stars: readonly Star[], places: StarPoints, size: Siz
     if (asks) classes.push('asks');
     if (edited !== null) classes.push('edited');
     const box = `M${Math.round(at.x)} ${Math.round(at.y)}h${size.width}v${size.height}h${-size.width}z`;
-    paths.add(classes.join(' '), at.x, `${box}${MARKS[status](size)}`);
+    paths.add(classes.join(' '), `${box}${MARKS[status](size)}`);
   }
   return paths.shapes();
 }
 
-/** Lines with their heads: one shape for each state and strip. */
+/** Lines with their heads: one shape for each state. */
 export function lineShapes(
   lines: readonly LineView[],
   { places, direction, size }: { readonly places: StarPoints; readonly direction: 'LR' | 'TB'; readonly size: Size },
@@ -54,7 +51,7 @@ export function lineShapes(
   for (const line of lines) {
     const [from, to] = [places.get(line.from), places.get(line.to)];
     if (from === undefined || to === undefined) continue;
-    paths.add(`far-line line-${lineState(line)}`, from.x, curve(from, to, { direction, size }));
+    paths.add(`far-line line-${lineState(line)}`, curve(from, to, { direction, size }));
   }
   return paths.shapes();
 }
@@ -72,18 +69,17 @@ function curve(from: SkyPoint, to: SkyPoint, { direction, size }: { direction: '
 }
 type Four = [number, number, number, number];
 
-/** Paths by what they look like and the strip they begin in. */
+/** Paths by what they look like. */
 class Paths {
-  readonly #parts = new Map<string, { readonly className: string; readonly parts: string[] }>();
+  readonly #parts = new Map<string, string[]>();
 
-  add(className: string, x: number, path: string): void {
-    const key = `${className} ${Math.floor(x / STRIP)}`;
-    const known = this.#parts.get(key);
-    if (known === undefined) this.#parts.set(key, { className, parts: [path] });
-    else known.parts.push(path);
+  add(className: string, path: string): void {
+    const known = this.#parts.get(className);
+    if (known === undefined) this.#parts.set(className, [path]);
+    else known.push(path);
   }
 
   shapes(): SkyShape[] {
-    return [...this.#parts].map(([key, { className, parts }]) => ({ key, className, path: parts.join('') }));
+    return [...this.#parts].map(([className, parts]) => ({ className, path: parts.join('') }));
   }
 }

@@ -8,12 +8,21 @@ import {
   type Edge,
   type ReactFlowInstance,
 } from '@xyflow/react';
-import { useCallback, useEffect, useMemo, useRef, useState, type KeyboardEvent, type ReactElement } from 'react';
+import {
+  useCallback,
+  useEffect,
+  useMemo,
+  useRef,
+  useState,
+  type KeyboardEvent,
+  type MouseEvent,
+  type ReactElement,
+} from 'react';
 import type { LineView } from '#proto';
 import { lineState, type Sky } from '../../../model/index.js';
 import { Empty, Icon, Loading } from '../../../parts/index.js';
 import { words } from '../../../words/index.js';
-import { LargeSky } from './large-sky.js';
+import { LargeSky, SkyNowContext } from './large-sky.js';
 import { Legend } from './legend.js';
 import { lineLabel } from './line-label.js';
 import { StarNodes } from './star-nodes.js';
@@ -27,6 +36,8 @@ const NO_NODES: StarNode[] = [];
 const NO_EDGES: Edge[] = [];
 /** All of it, unless nothing could be read then: the rest is reached by moving. */
 const FIT = { padding: 0.06, maxZoom: 1.1, minZoom: 0.42, duration: 0 } as const;
+/** What the keyboard has reached can be read. */
+const REACHED_ZOOM_MIN = 0.75;
 /** From here on a constellation is drawn as shapes, without labels, and only those stars in full that are seen and can be read. */
 const LARGE_FROM = 200;
 
@@ -49,12 +60,19 @@ export function SkyView({ sky, now, chosen, onChoose }: SkyViewProps): ReactElem
     const area = isLarge && layout !== undefined ? areaOf(layout.places, STAR_SIZE) : undefined;
     void (area === undefined ? flow.current?.fitView(FIT) : flow.current?.fitBounds(area, { padding: FIT.padding }));
   }, [isLarge, layout]);
-  const latest = useRef(onChoose);
-  latest.current = onChoose;
-  const choose = useCallback((taskId: string): void => latest.current(taskId), []);
+  const latest = useRef({ onChoose, layout });
+  latest.current = { onChoose, layout };
+  const choose = useCallback((taskId: string): void => latest.current.onChoose(taskId), []);
+  const chooseAt = useCallback(({ clientX: x, clientY: y }: MouseEvent): void => {
+    const { layout: shown } = latest.current;
+    const at = flow.current?.screenToFlowPosition({ x, y });
+    const star = shown === undefined || at === undefined ? undefined : starAt(shown.places, STAR_SIZE, at);
+    if (star !== undefined) latest.current.onChoose(star);
+  }, []);
   const reach = useCallback(({ x, y }: SkyPoint): void => {
     const { current } = flow;
-    void current?.setCenter(x + STAR_SIZE.width / 2, y + STAR_SIZE.height / 2, { zoom: current.getZoom() });
+    const zoom = Math.max(current?.getZoom() ?? 0, REACHED_ZOOM_MIN);
+    void current?.setCenter(x + STAR_SIZE.width / 2, y + STAR_SIZE.height / 2, { zoom });
   }, []);
   useEffect(() => {
     const { current } = box;
@@ -83,9 +101,9 @@ export function SkyView({ sky, now, chosen, onChoose }: SkyViewProps): ReactElem
   useEffect(() => {
     if (layout !== undefined) requestAnimationFrame(fit);
   }, [layout, fit]);
-  return (
-    <div className={isLarge ? 'sky large' : 'sky'} ref={box} onKeyDown={(event) => onKey(event, onChoose)}>
-      {sky.stars.length === 0 ? <Empty title={words.run.noStars} /> : layout === undefined ? <Loading /> : null}
+  // Of a large sky an event changes none of this: it comes to the stars by the context.
+  const drawn = useMemo(
+    () => (
       <ReactFlow<StarNode, Edge>
         nodes={nodes}
         edges={edges}
@@ -93,13 +111,8 @@ export function SkyView({ sky, now, chosen, onChoose }: SkyViewProps): ReactElem
         onInit={(instance) => {
           flow.current = instance;
         }}
-        onNodeClick={(_, { id }) => onChoose(id)}
-        onPaneClick={({ clientX: x, clientY: y }) => {
-          const at = flow.current?.screenToFlowPosition({ x, y });
-          if (!isLarge || layout === undefined || at === undefined) return;
-          const star = starAt(layout.places, STAR_SIZE, at);
-          if (star !== undefined) onChoose(star);
-        }}
+        onNodeClick={(_, { id }) => choose(id)}
+        {...(isLarge && { onPaneClick: chooseAt })}
         onlyRenderVisibleElements={!isLarge}
         nodesConnectable={false}
         nodesDraggable={false}
@@ -112,15 +125,21 @@ export function SkyView({ sky, now, chosen, onChoose }: SkyViewProps): ReactElem
         aria-label={words.run.sky}
       >
         {isLarge ? null : <Background variant={BackgroundVariant.Dots} gap={26} size={1} />}
-        {isLarge && layout !== undefined ? (
-          <LargeSky sky={sky} layout={layout} now={now} chosen={chosen} onChoose={choose} onReached={reach} />
-        ) : null}
+        {isLarge && layout !== undefined ? <LargeSky layout={layout} onChoose={choose} onReached={reach} /> : null}
         <Controls showInteractive={false} showFitView={false} position="bottom-right">
           <ControlButton onClick={fit} title={words.run.wholeSky} aria-label={words.run.wholeSky}>
             <Icon name="whole" />
           </ControlButton>
         </Controls>
       </ReactFlow>
+    ),
+    [nodes, edges, isLarge, layout, fit, choose, chooseAt, reach],
+  );
+  const shown = useMemo(() => ({ sky, now, chosen }), [sky, now, chosen]);
+  return (
+    <div className={isLarge ? 'sky large' : 'sky'} ref={box} onKeyDown={(event) => onKey(event, onChoose)}>
+      {sky.stars.length === 0 ? <Empty title={words.run.noStars} /> : layout === undefined ? <Loading /> : null}
+      <SkyNowContext value={shown}>{drawn}</SkyNowContext>
       {isLarge && layout !== undefined ? null : <Legend />}
     </div>
   );

@@ -1,6 +1,7 @@
 import { runIdOf } from '#libs/event-log';
-import { generateHistory, History, runCommitsOf } from '#libs/testing';
 import { TaskConstellation, type RunCommit } from '#proto';
+import { runCommitsOf } from './histories.js';
+import { History } from './history-writer.js';
 
 const STEPS = 25;
 
@@ -48,9 +49,4 @@ export function watchedRun(requestId: string, tasks: number): RunCommit[] {
     history.decide([history.endAttempt(history.run.tasks.at(next), false, 'done')]);
   }
   return runCommitsOf(history.steps);
-}
-
-/** Small runs that have ended, each another one. */
-export function endedRun(seed: number): RunCommit[] {
-  return runCommitsOf(generateHistory({ seed, tasks: 2 }));
 }
