@@ -2,7 +2,7 @@
 // hostile frames, .int.spec.ts talks to a real nats-server or PostgreSQL, .e2e.spec.ts runs processes.
 // By folder: `model` explores small worlds to their end. `containers`, which needs a Docker engine, `load`, which needs an idle
 // machine and half an hour, `record`, which makes what later versions are held to, `canary`, which runs 20,000 lines in the place of
-// the 500 of `int`, and `rules`, which asks promtool, run only when they are asked for.
+// the 500 of `int`, `rules`, which asks promtool, and `desktop`, which uses real programs on a screen, run only when they are asked for.
 const suites = {
   unit: {
     testMatch: ['**/*.spec.ts'],
@@ -20,6 +20,7 @@ const suites = {
     testMatch: ['**/test/screenshots/*.screens.ts'],
     testPathIgnorePatterns: ['/node_modules/', '/dist/'],
   },
+  desktop: { testMatch: ['**/test/desktop/*.desktop.ts'], testPathIgnorePatterns: ['/node_modules/', '/dist/'] },
   canary: { testMatch: ['**/canary.int.spec.ts'], testPathIgnorePatterns: ['/node_modules/', '/dist/'] },
   containers: { testMatch: ['**/test/containers/*.e2e.ts'], testPathIgnorePatterns: ['/node_modules/', '/dist/'] },
 };
@@ -36,6 +37,7 @@ const timeouts = {
   e2e: 300_000,
   canary: 600_000,
   containers: 600_000,
+  desktop: 300_000,
   load: 1_200_000,
   record: 1_200_000,
   screenshots: 1_200_000,
@@ -62,6 +64,8 @@ export default {
   testTimeout: Math.max(...named.map((suite) => timeouts[suite] ?? 120_000)),
   // What talks to servers waits for much of its time: two more have room on two cores. What measures has the machine for itself.
   maxWorkers: Math.min(
-    ...named.map((suite) => ({ int: 4, e2e: 4, containers: 1, load: 1, record: 1, screenshots: 1 })[suite] ?? 2),
+    ...named.map(
+      (suite) => ({ int: 4, e2e: 4, containers: 1, load: 1, record: 1, screenshots: 1, desktop: 1 })[suite] ?? 2,
+    ),
   ),
 };

@@ -34,6 +34,7 @@ export * from './runbooks.js';
 export * from './runbook-file.js';
 export * from './device-profile.js';
 export * from './agent-profile.js';
+export * from './desktop.js';
 export * from './device-offer.js';
 export * from './mobile.js';
 export * from './fleet-events.js';

@@ -12,6 +12,7 @@ const PROGRAMS = [
   'services/aip-gateway/main.js',
   'services/cli/main.js',
   'services/console/main.js',
+  'services/desktop-tools/main.js',
   'services/device-agent/main.js',
   'services/device-client/main.js',
   'services/device-client/tools/device-mcp.main.js',

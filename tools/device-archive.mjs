@@ -26,6 +26,8 @@ const PARTS = [
   `${CLIENT}/tools/device-mcp.main.cjs`,
   'dist/services/mobile-tools/main.js',
   'dist/services/mobile-tools/main.cjs',
+  'dist/services/desktop-tools/main.js',
+  'dist/services/desktop-tools/main.cjs',
   'node_modules/web-tree-sitter/package.json',
   'node_modules/web-tree-sitter/web-tree-sitter.wasm',
   'node_modules/tree-sitter-bash/package.json',

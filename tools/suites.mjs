@@ -21,7 +21,7 @@ const NEEDS_NATS = new Set(['int', 'e2e', 'load', 'record', 'screenshots']);
 /** In this order: what leaves most room comes first, while there is something to run beside it. */
 const WAITING = ['e2e', 'int'];
 /** They have the machine for themselves. */
-const ALONE = ['containers', 'load', 'record', 'screenshots'];
+const ALONE = ['containers', 'load', 'record', 'screenshots', 'desktop'];
 /** Two suites at once take up to this; with less memory they run one after the other. */
 const BYTES_FOR_TWO = 7 * 2 ** 30;
 /** Memory as a file system, where there is one. What tests store is synced piece by piece, a third of what those with servers cost on a disk. */

@@ -34,6 +34,7 @@ const CORES = new Set([
   'fleet',
   'planner',
   'prompter',
+  'screen',
   'visible',
 ]);
 

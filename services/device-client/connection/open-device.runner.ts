@@ -26,7 +26,7 @@ import { type DeviceConfig, toolServersOf } from '../settings/index.js';
 import { deviceFiles } from '../files/index.js';
 import type { ExecSettings } from '../exec/index.js';
 import { describeMachine, findHardware, MachineMetrics } from '../machine/index.js';
-import { mobileServer, ownServer, Toolbox } from '../tools/index.js';
+import { desktopServer, mobileServer, ownServer, Toolbox } from '../tools/index.js';
 import { SANDBOXES, viewsBehind } from '../sandbox/index.js';
 import type { SecretStore } from '../secrets/index.js';
 import type { StatusBoard } from '../status/index.js';
@@ -118,8 +118,11 @@ export async function openDevice(options: OpenDeviceOptions): Promise<OpenDevice
     random,
     logger,
   });
-  const { mobile } = config.tools;
-  const screens = mobile === undefined ? [] : [mobileServer(mobile)];
+  const { desktop, mobile } = config.tools;
+  const screens = [
+    ...(desktop === undefined ? [] : [desktopServer(desktop)]),
+    ...(mobile === undefined ? [] : [mobileServer(mobile)]),
+  ];
   const servers = [ownServer(exec), ...screens, ...toolServersOf(config, process.env)];
   const onChange = (): void => endpoint.registerAgain('the tools of this device changed');
   const tools = new Toolbox({ servers, builtIn, settle, settleFiles, secrets, logger, monotonicMs, onChange });

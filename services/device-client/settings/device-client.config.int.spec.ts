@@ -68,6 +68,16 @@ mcpServers:
   it.each([
     ['mcpServers: [', 'is not valid YAML'],
     ['mcpServers: 5', 'mcpServers: '],
+    ['tools: { desktop: {} }', 'tools.desktop.display: '],
+    ['tools: { desktop: { display: ":7" } }', 'tools.desktop.bus: '],
+    [
+      'tools: { desktop: { display: "other:0", bus: "unix:path=/b" } }',
+      'tools.desktop.display: must be the name of a display of this machine',
+    ],
+    [
+      'tools: { desktop: { display: ":7", bus: "unixexec:path=/bin/sh" } }',
+      'tools.desktop.bus: must be the address of a bus of this machine',
+    ],
     ['tools: { mobile: {} }', 'tools.mobile.serial: '],
     ['tools: { mobile: { serial: "a; reboot" } }', 'tools.mobile.serial: must be the serial of a device'],
     [

@@ -5,7 +5,7 @@ import { createSecureContext } from 'node:tls';
 import { parse, YAMLParseError } from 'yaml';
 import { z } from 'zod';
 import { RECONNECT } from '#libs/aip';
-import { AIP_LIMITS, LIMITS, MobileSettings, parseWith, sentenceOf } from '#proto';
+import { AIP_LIMITS, DesktopSettings, LIMITS, MobileSettings, parseWith, sentenceOf } from '#proto';
 import { errorCode, InputError } from '../faults/index.js';
 import { ExecLimits } from '../sandbox/index.js';
 import type { ClientTls } from '../identity/index.js';
@@ -46,7 +46,7 @@ export const DeviceConfig = z.strictObject({
     .record(z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 letters, digits, _ or -'), ToolServer)
     .default({}),
   /** What agents may use beside commands; nothing of it is there unless it is said. */
-  tools: z.strictObject({ mobile: MobileSettings.optional() }).default({}),
+  tools: z.strictObject({ desktop: DesktopSettings.optional(), mobile: MobileSettings.optional() }).default({}),
   /** A server that is silent for this long is gone: shorter on good lines. */
   deadAfterMs: z.int().min(2_000).max(HOUR_MS).default(AIP_LIMITS.deadAfterMs),
   /** The longest wait between two tries to connect. */

@@ -13,6 +13,7 @@ export function mobileServer(settings: MobileSettings): ToolboxServer {
   return {
     name: 'mobile',
     timeoutMs: TIMEOUT_MS,
+    hasScreen: true,
     spec: { kind: 'stdio', command: process.execPath, args, env: keptEnvironment() },
   };
 }

@@ -8,7 +8,7 @@ import {
   type ToolServerFact,
   type ToolServerSpec,
 } from '#libs/mcp';
-import type { CommandId, CommandWall, Json, ToolInfo } from '#proto';
+import { ON_META, type CommandId, type CommandWall, type Json, type SeenOn, type ToolInfo } from '#proto';
 import { AGENT_META, STDIN_FILE_META, WORKSPACE_META } from '../exec/index.js';
 import { WALL_META } from '../sandbox/index.js';
 import { RedactedOutput, withoutSecrets, type Redactor, type SecretStore } from '../secrets/index.js';
@@ -18,6 +18,8 @@ export interface ToolboxServer {
   readonly name: string;
   readonly spec: ToolServerSpec;
   readonly timeoutMs: number;
+  /** It is one of ours that uses a screen: it compares what an agent saw there, and only it is told. */
+  readonly hasScreen?: true;
 }
 
 /** What a call is told of its command. */
@@ -32,6 +34,8 @@ export interface ToolCall extends Omit<CallOptions, 'timeoutMs'> {
   readonly workspace?: string | undefined;
   /** The name of a file with what the command reads. */
   readonly stdinFile?: string | undefined;
+  /** What its agent saw on a desktop: it is done there, and nowhere else. */
+  readonly on?: SeenOn | undefined;
 }
 
 /** Tools of the client itself, in its own process. */
@@ -70,6 +74,7 @@ interface Entry {
   readonly tool: ListedTool;
   readonly client: Pick<ToolClient, 'name' | 'call' | 'read'> | BuiltInTools;
   readonly timeoutMs: number;
+  readonly hasScreen: boolean;
 }
 
 /** The meta tool of AIP; servers ask it as if it were a tool. */
@@ -86,7 +91,7 @@ const OTHERS_WAIT_MS = 15_000;
 
 /** All tools of the device under one roof: every name belongs to exactly one server. */
 export class Toolbox {
-  readonly #servers: { readonly client: ToolClient; readonly timeoutMs: number }[];
+  readonly #servers: { readonly client: ToolClient; readonly timeoutMs: number; readonly hasScreen: boolean }[];
   #entries = new Map<string, Entry>();
   readonly #complaints = new Set<string>();
   #signature = '';
@@ -97,9 +102,9 @@ export class Toolbox {
     this.#options = options;
 
     const { monotonicMs } = options;
-    this.#servers = options.servers.map(({ name, spec, timeoutMs }) => {
+    this.#servers = options.servers.map(({ name, spec, timeoutMs, hasScreen = false }) => {
       const onFact = (fact: ToolServerFact): void => this.#onFact(name, fact);
-      return { client: new ToolClient({ name, spec, onFact, monotonicMs }), timeoutMs };
+      return { client: new ToolClient({ name, spec, onFact, monotonicMs }), timeoutMs, hasScreen };
     });
   }
 
@@ -128,8 +133,9 @@ export class Toolbox {
     const redactor = await secrets?.refresh();
     const output = redactor && options.onOutput && new RedactedOutput(redactor, options.onOutput);
     const onOutput = output === undefined ? options.onOutput : (piece: ToolOutput) => output.push(piece);
-    // Only the own server may know who asks, and is believed to do as it is told.
-    const meta = isOwn ? metaOf(options) : undefined;
+    // Only the own server may know who asks, and is believed to do as it is told; who has a screen compares what its agent saw.
+    const seen = entry.hasScreen && options.on !== undefined ? { [ON_META]: options.on } : undefined;
+    const meta = isOwn ? metaOf(options) : seen;
     const { timeoutMs } = entry;
     const answer = await entry.client.call(tool, args, { ...options, onOutput, meta, timeoutMs });
     output?.end();
@@ -199,12 +205,14 @@ export class Toolbox {
     const entries = new Map<string, Entry>();
     const { builtIn } = this.#options;
     const [own, ...others] = this.#servers;
-    const all = [own, builtIn && { client: builtIn, timeoutMs: 0 }, ...others].filter((server) => server !== undefined);
-    for (const { client, timeoutMs } of all) {
+    const all = [own, builtIn && { client: builtIn, timeoutMs: 0, hasScreen: false }, ...others].filter(
+      (server) => server !== undefined,
+    );
+    for (const { client, timeoutMs, hasScreen } of all) {
       for (const tool of client.tools) {
         const full = entries.size >= TOOLS_MAX ? `the device has ${TOOLS_MAX} tools already` : undefined;
         const refusal = refusalOf(tool.name, entries.get(tool.name)?.client.name) ?? full;
-        if (refusal === undefined) entries.set(tool.name, { tool, client, timeoutMs });
+        if (refusal === undefined) entries.set(tool.name, { tool, client, timeoutMs, hasScreen });
         else this.#complain(client.name, tool.name, refusal);
       }
     }

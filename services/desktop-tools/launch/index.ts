@@ -1,0 +1,2 @@
+/** Programs of the device's list, started on its desktop. */
+export * from './launch.runner.js';

@@ -1,0 +1,66 @@
+import { z, type ZodObject } from 'zod';
+import type { HostedTool } from '#libs/mcp';
+
+/** A tool with its types, as one of many. */
+export const toolOf = <Input extends ZodObject, Output extends ZodObject>(
+  tool: HostedTool<Input, Output>,
+): HostedTool => ({
+  ...tool,
+  run: (args, signal, caller) => tool.run(tool.input.parse(args), signal, caller),
+});
+
+export const RectShape = z.array(z.int()).length(4);
+
+/** A window or control as a target. What is not of UFO's shape stands beside what is. */
+export const TargetShape = z.object({
+  kind: z.enum(['window', 'control']),
+  name: z.string(),
+  id: z.string(),
+  type: z.string(),
+  rect: RectShape.nullable(),
+  state: z.array(z.string()).optional(),
+  value: z.string().optional(),
+  application: z.string().optional(),
+  listed: z.boolean().optional(),
+  terminal: z.boolean().optional(),
+});
+export type TargetShape = z.infer<typeof TargetShape>;
+
+/** The same by the names of fields. */
+export const InfoShape = z.object({
+  label: z.string(),
+  control_text: z.string(),
+  control_type: z.string(),
+  control_rect: RectShape,
+  application: z.string().optional(),
+  listed: z.boolean().optional(),
+  terminal: z.boolean().optional(),
+  responding: z.boolean().optional(),
+  state: z.array(z.string()).optional(),
+  value: z.string().optional(),
+});
+export type InfoShape = z.infer<typeof InfoShape>;
+
+export const ListShape = <T extends z.ZodType>(item: T) =>
+  z.object({
+    result: z.array(item),
+    /** What an agent says that it saw. */
+    listing: z.string(),
+    window: z.object({ application: z.string(), window: z.string() }).optional(),
+    /** There is more than is listed. */
+    more: z.boolean().optional(),
+    /** The program tells nothing of its controls: there are only pictures. */
+    pictures_only: z.boolean().optional(),
+  });
+
+export const TextShape = z.object({ result: z.string() });
+export const ActedShape = z.object({
+  result: z.string(),
+  settled: z.boolean(),
+  /** Another window has come to the front. */
+  changed: z.boolean(),
+});
+
+export const FieldList = z.array(z.string().max(64)).max(32).optional();
+export const Id = z.string().max(32);
+export const Name = z.string().max(1_024);

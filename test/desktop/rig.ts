@@ -1,0 +1,336 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  access,
+  chmod,
+  chown,
+  constants,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  realpath,
+  rm,
+  writeFile,
+} from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { ToolClient, type ToolAnswer, type ToolPart } from '#libs/mcp';
+import type { DesktopSettings, Json } from '#proto';
+import { until } from '../../services/device-client/testing/until.js';
+
+/** What a desktop is made of, and the packages of Debian that have it. */
+const PARTS: Readonly<Record<string, string>> = {
+  Xvfb: 'xvfb',
+  openbox: 'openbox',
+  'dbus-daemon': 'dbus-daemon',
+  mousepad: 'mousepad',
+  xterm: 'xterm',
+  setpriv: 'util-linux',
+};
+const ACCESSIBILITY = ['/usr/libexec/at-spi-bus-launcher', '/usr/lib/at-spi2-core/at-spi-bus-launcher'];
+const ROOT = join(import.meta.dirname, '../..');
+const PROGRAM = join(ROOT, 'dist/services/desktop-tools/main.js');
+/** Whose desktop it is when tests run as root: nobody's. */
+const NOBODY = 65_534;
+const isRoot = process.geteuid?.() === 0;
+
+const isThere = (path: string, mode = constants.X_OK): Promise<boolean> =>
+  access(path, mode).then(
+    () => true,
+    () => false,
+  );
+
+/** Why this machine has no desktop for tests, in a sentence; undefined when it has. */
+export async function whyNoDesktop(): Promise<string | undefined> {
+  const places = (process.env['PATH'] ?? '').split(delimiter);
+  const missing: string[] = [];
+  for (const [program, name] of Object.entries(PARTS)) {
+    const found = await Promise.all(places.map((place) => isThere(join(place, program))));
+    if (!found.includes(true)) missing.push(name);
+  }
+  if (!(await Promise.all(ACCESSIBILITY.map((path) => isThere(path)))).includes(true)) missing.push('at-spi2-core');
+  if (missing.length > 0) return `this machine has not the packages ${missing.join(', ')}`;
+  if (isRoot && !(await isForEverybody(PROGRAM))) return `others than root cannot read ${PROGRAM}`;
+  return (await isThere(PROGRAM, constants.R_OK))
+    ? undefined
+    : `there is no ${PROGRAM}; start with ./orrery test desktop`;
+}
+
+async function isForEverybody(path: string): Promise<boolean> {
+  for (const place of [await realpath(path), await realpath(process.execPath)]) {
+    const test = spawn('setpriv', [...AS_NOBODY, 'test', '-r', place], { stdio: 'ignore' });
+    const [code] = (await once(test, 'exit')) as [number | null];
+    if (code !== 0) return false;
+  }
+  return true;
+}
+
+const AS_NOBODY = [`--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups'];
+
+/** A desktop of its own: display, window manager, buses, home, and a user who may do nothing else. */
+export class DesktopRig {
+  readonly dir: string;
+  readonly #children: ChildProcess[] = [];
+  readonly #clients: ToolClient[] = [];
+  display = '';
+  bus = '';
+
+  private constructor(dir: string) {
+    this.dir = dir;
+  }
+
+  static async start(): Promise<DesktopRig> {
+    const dir = await mkdtemp(join(tmpdir(), 'orrery-desktop-'));
+    const rig = new DesktopRig(dir);
+    try {
+      await rig.#homes();
+      rig.display = `:${await rig.#told('Xvfb', ['-displayfd', '3', '-screen', '0', '1280x800x24', '-nolisten', 'tcp', '-noreset'])}`;
+      rig.bus = await rig.#told('dbus-daemon', ['--session', '--nofork', '--print-address=3']);
+      rig.start('openbox', ['--sm-disable']);
+    } catch (error) {
+      await rig.end();
+      throw error;
+    }
+    return rig;
+  }
+
+  get home(): string {
+    return join(this.dir, 'home');
+  }
+
+  file(name: string): string {
+    return join(this.home, name);
+  }
+
+  async text(name: string): Promise<string> {
+    return readFile(this.file(name), 'utf8').catch(() => '');
+  }
+
+  async write(name: string, text: string): Promise<string> {
+    await writeFile(this.file(name), text);
+    await this.#give(this.file(name));
+    return this.file(name);
+  }
+
+  /** A program on this desktop, as its user. */
+  start(command: string, args: readonly string[]): ChildProcess {
+    const [program, ...words] = isRoot ? ['setpriv', ...AS_NOBODY, command, ...args] : [command, ...args];
+    const child = spawn(program ?? command, words, {
+      env: this.#env(),
+      cwd: this.home,
+      stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
+    });
+    this.#children.push(child);
+    return child;
+  }
+
+  /** The tools as a device client has them, on real MCP, as the user of the desktop. */
+  async tools(settings: Partial<DesktopSettings> = {}): Promise<DesktopHands> {
+    const asked: DesktopSettings = {
+      display: this.display,
+      bus: this.bus,
+      applications: { mousepad: { command: '/usr/bin/mousepad', args: [], files: [this.home] } },
+      ...settings,
+    };
+    const words = [process.execPath, PROGRAM, JSON.stringify(asked)];
+    const [command = '', ...args] = isRoot ? ['setpriv', ...AS_NOBODY, ...words] : words;
+    const { DISPLAY: _, DBUS_SESSION_BUS_ADDRESS: __, ...env } = this.#env();
+    const client = new ToolClient({
+      name: 'desktop',
+      spec: { kind: 'stdio', command, args, env },
+      onFact: () => undefined,
+      monotonicMs: () => performance.now(),
+    });
+    this.#clients.push(client);
+    client.start();
+    await until(() => (client.tools.length > 0 ? true : undefined));
+    return new DesktopHands(client);
+  }
+
+  async end(): Promise<void> {
+    await Promise.all(this.#clients.map((client) => client.close()));
+    for (const child of this.#children) child.kill('SIGKILL');
+    // Buses start what they need by themselves: all of it has this home.
+    for (const pid of await this.processes()) kill(pid, 'SIGKILL');
+    await until(async () => ((await this.processes()).length === 0 ? true : undefined));
+    await rm(this.dir, { recursive: true, force: true });
+  }
+
+  /** The processes of this desktop, of one program or of all. */
+  async processes(program?: string): Promise<number[]> {
+    const pids = (await readdir('/proc')).filter((name) => /^\d+$/u.test(name)).map(Number);
+    const own = await Promise.all(
+      pids.map(async (pid) => {
+        const [environment, state, name] = await Promise.all(
+          ['environ', 'stat', 'comm'].map((file) => readFile(`/proc/${pid}/${file}`, 'latin1').catch(() => '')),
+        );
+        const isOwn = environment?.split('\0').includes(`HOME=${this.home}`) === true && pid !== process.pid;
+        return isOwn && !/\) Z /u.test(state ?? '') && (program === undefined || name?.trim() === program) ? [pid] : [];
+      }),
+    );
+    return own.flat();
+  }
+
+  async #homes(): Promise<void> {
+    await chmod(this.dir, 0o755);
+    const settings = join(this.home, '.config/gtk-3.0');
+    await mkdir(settings, { recursive: true });
+    await mkdir(join(this.dir, 'run'), { mode: 0o700 });
+    await mkdir('/tmp/.X11-unix', { mode: 0o1777 }).then(
+      () => chmod('/tmp/.X11-unix', 0o1777),
+      () => undefined,
+    );
+    await writeFile(
+      join(settings, 'settings.ini'),
+      '[Settings]\ngtk-cursor-blink=false\ngtk-enable-animations=false\n',
+    );
+    for (const path of [this.home, join(this.home, '.config'), settings, join(this.dir, 'run')]) await this.#give(path);
+  }
+
+  async #give(path: string): Promise<void> {
+    if (isRoot) await chown(path, NOBODY, NOBODY);
+  }
+
+  #env(): Record<string, string> {
+    return {
+      HOME: this.home,
+      XDG_RUNTIME_DIR: join(this.dir, 'run'),
+      PATH: process.env['PATH'] ?? '/usr/bin:/bin',
+      LANG: 'C.UTF-8',
+      GTK_MODULES: 'gail:atk-bridge',
+      NO_AT_BRIDGE: '0',
+      ...(this.display !== '' && { DISPLAY: this.display }),
+      ...(this.bus !== '' && { DBUS_SESSION_BUS_ADDRESS: this.bus }),
+    };
+  }
+
+  /** Starts a program that says on its descriptor 3 where it is to be found. */
+  async #told(command: string, args: readonly string[]): Promise<string> {
+    const child = this.start(command, args);
+    const pipe = child.stdio[3] as NodeJS.ReadableStream;
+    let text = '';
+    pipe.setEncoding('utf8');
+    for await (const part of pipe) {
+      text += String(part);
+      if (text.endsWith('\n')) return text.trim();
+    }
+    throw new Error(`${command} has ended without a word`);
+  }
+}
+
+function kill(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch {
+    // gone by itself
+  }
+}
+
+type Arguments = Readonly<Record<string, Json>>;
+
+export interface Shown {
+  readonly id: string;
+  readonly name: string;
+  readonly type: string;
+  readonly state?: readonly string[];
+  readonly value?: string;
+  readonly application?: string;
+  readonly listed?: boolean;
+  readonly terminal?: boolean;
+}
+
+export interface ShownList {
+  readonly result: readonly Shown[];
+  readonly listing: string;
+  readonly window?: { readonly application: string; readonly window: string };
+  readonly more?: boolean;
+  readonly pictures_only?: boolean;
+}
+
+/** What an agent can do at a desktop, a word for each call. */
+export class DesktopHands {
+  readonly #client: ToolClient;
+
+  constructor(client: ToolClient) {
+    this.#client = client;
+  }
+
+  async answer(tool: string, args: Arguments = {}, on?: Json): Promise<Extract<ToolAnswer, { kind: 'answered' }>> {
+    const answer = await this.#client.call(tool, args, {
+      signal: new AbortController().signal,
+      timeoutMs: 60_000,
+      ...(on !== undefined && { meta: { 'orrery/on': on } }),
+    });
+    if (answer.kind !== 'answered') throw new Error(`${tool}: ${JSON.stringify(answer)}`);
+    return answer;
+  }
+
+  /** The answer of a call that must succeed. */
+  async ask<T = { readonly result: string; readonly changed: boolean; readonly settled: boolean }>(
+    tool: string,
+    args: Arguments = {},
+    on?: Json,
+  ): Promise<T> {
+    const { isError, value } = await this.answer(tool, args, on);
+    if (isError) throw new Error(`${tool}: ${JSON.stringify(value)}`);
+    return value as T;
+  }
+
+  /** The sentence of a call that must be refused. */
+  async refusal(tool: string, args: Arguments = {}, on?: Json): Promise<string> {
+    const { isError, value } = await this.answer(tool, args, on);
+    if (!isError) throw new Error(`${tool} was done: ${JSON.stringify(value)}`);
+    return typeof value === 'string' ? value : JSON.stringify(value);
+  }
+
+  /** The pictures of a call, decoded from what travels. */
+  async pictures(tool: string, args: Arguments = {}): Promise<Buffer[]> {
+    const { parts = [] } = await this.answer(tool, args);
+    return parts.flatMap((part: ToolPart) => {
+      const resource = part['resource'] as { readonly blob?: string } | undefined;
+      return resource?.blob === undefined ? [] : [Buffer.from(resource.blob, 'base64')];
+    });
+  }
+
+  windows(): Promise<ShownList> {
+    return this.ask<ShownList>('get_desktop_app_target_info');
+  }
+
+  controls(): Promise<ShownList> {
+    return this.ask<ShownList>('get_app_window_controls_target_info');
+  }
+
+  /** Lists until there is such a window, and chooses it. */
+  async choose(is: (window: Shown) => boolean): Promise<Shown> {
+    return until(async () => {
+      const window = (await this.windows()).result.find(is);
+      if (window === undefined) return undefined;
+      await this.ask('select_application_window', { id: window.id, name: window.name });
+      return window;
+    });
+  }
+
+  /** Lists until there is such a control. */
+  async control(is: (control: Shown) => boolean): Promise<Shown> {
+    return until(async () => (await this.controls()).result.find(is));
+  }
+
+  /** The control of this type whose name begins so, in a new listing. */
+  named(type: string, name: string): Promise<Shown> {
+    return this.control((control) => control.type === type && control.name.startsWith(name));
+  }
+
+  async click(type: string, name: string): Promise<void> {
+    await this.on('click_input', await this.named(type, name));
+  }
+
+  /** One of the tools that act on a control. */
+  on(
+    tool: string,
+    { id, name }: Shown,
+    more: Arguments = {},
+  ): Promise<{ readonly result: string; readonly changed: boolean; readonly settled: boolean }> {
+    return this.ask(tool, { id, name, ...more });
+  }
+}
