@@ -46,6 +46,9 @@ export const LIMITS = {
   wakeUpMsMax: 60 * 60 * 1000,
   /** A run that waits for a device or a slot looks again at the latest after this. */
   waitingPollMs: 5_000,
+  /** Reasons of one commit why tasks wait, each for all that ask for the same. */
+  waitReasonsMax: 20,
+  waitReasonCharsMax: 600,
   /** How long a device may take to end a stopped attempt before its outcome is unknown. */
   stopGraceMs: 10_000,
   /** Attempts of one task that end before anything of them reached a device; each one after that counts as a try. */

@@ -58,6 +58,12 @@ describe('a wait for a device', () => {
   it.each<[string, Run, RunEvent, string]>([
     ['begins twice', waiting(), begins('a'), 'TASKS_WAITING: a is not ready, or waits already'],
     ['is of a task that is not ready', ready(), begins('b'), 'TASKS_WAITING: b is not ready, or waits already'],
+    [
+      'is of a task that does not begin to',
+      ready(),
+      { type: 'TASKS_WAITING', data: { began: ['a'], over: [], at: AT, why: [{ tasks: ['b'], text: 'b is away' }] } },
+      'TASKS_WAITING: it says why b waits, which does not begin to',
+    ],
     ['is over before it began', ready(), ends('a'), 'TASKS_WAITING: a does not wait for a device'],
     ['is asked about too soon', waiting(), asks(waiting(), 999), 'EDIT_OPENED: its triggers are not what'],
     [

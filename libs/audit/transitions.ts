@@ -102,12 +102,14 @@ const prefixed = (type: string, problem: string | undefined): string | undefined
   problem === undefined ? undefined : `${type}: ${problem}`;
 
 /** Only what is ready begins to wait for a device, in a run that goes on, and only who waits can wait no more. */
-function illegalWaits(run: Run, { began, over }: RunEventData<'TASKS_WAITING'>): string | undefined {
+function illegalWaits(run: Run, { began, over, why = [] }: RunEventData<'TASKS_WAITING'>): string | undefined {
   if (run.phase === 'PAUSED') return 'TASKS_WAITING: the run is paused';
   const isStranded = (id: string): boolean => (findTask(run, id)?.deviceWait ?? null) !== null;
   const isReady = (id: string): boolean => run.ready.has(run.graph.taskIndex.get(id) ?? -1);
   const unready = began.find((id) => !isReady(id) || isStranded(id));
   if (unready !== undefined) return `TASKS_WAITING: ${unready} is not ready, or waits already`;
+  const stranger = why.flatMap(({ tasks }) => tasks).find((id) => !began.includes(id));
+  if (stranger !== undefined) return `TASKS_WAITING: it says why ${stranger} waits, which does not begin to`;
   const other = over.find((id) => !isStranded(id));
   return other === undefined ? undefined : `TASKS_WAITING: ${other} does not wait for a device`;
 }

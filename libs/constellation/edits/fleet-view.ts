@@ -1,6 +1,6 @@
 import { wrongArguments } from './call-arguments.js';
 import { EXEC_CLI, isExecAliased } from './exec-alias.js';
-import { couldSatisfy, satisfies, unknownKeys } from './satisfies.js';
+import { couldSatisfy, satisfies, unknownKeys, unsatisfied, unsatisfiedText } from './satisfies.js';
 import {
   HAS_WORKSPACES,
   type AgentProfile,
@@ -214,7 +214,12 @@ function whyNoTarget(target: Target, fleet: FleetView): string {
       : `no device "${target.device}" is enrolled`;
     return `${why}; known are ${listOfIds(ids)}`;
   }
-  return `no enrolled device can satisfy ${JSON.stringify(target)}; known devices are ${listOfIds(ids)}`;
+  const below = [...candidates({}, fleet)].flatMap((device) => {
+    const why = unsatisfied(device, target);
+    return why?.field === 'resources' ? `${device.deviceId} ${unsatisfiedText(why)}` : [];
+  });
+  const known = below.length === 0 ? `known devices are ${listOfIds(ids)}` : listOfIds(below.toSorted());
+  return `no enrolled device can satisfy ${JSON.stringify(target)}; ${known}`;
 }
 
 /** Devices that may be meant. One that is revoked is nobody's device until it is enrolled and has joined again. */

@@ -68,12 +68,14 @@ export function reshape(draft: Draft, shape: Shape, moved: ReadonlyMap<number, n
   });
 }
 
-/** Ready tasks that no connected device can take since an instant; null: one can, as soon as it has a free slot. */
-export function strand(draft: Draft, taskIds: readonly string[], since: string | null): void {
-  for (const taskId of taskIds) {
-    const deviceWait = since === null ? null : { since, asked: false };
+/** Ready tasks that no connected device can take from now on, and those that one can, as soon as it has a free slot. */
+export function strand(draft: Draft, { began, over, at, why = [] }: RunEventData<'TASKS_WAITING'>): void {
+  const reasons = new Map(why.flatMap(({ tasks, text }) => tasks.map((taskId) => [taskId, text] as const)));
+  const wait = (taskId: string, deviceWait: TaskState['deviceWait']): void => {
     change(draft, taskId, (task) => (task.status === 'PENDING' ? { ...task, deviceWait } : task));
-  }
+  };
+  for (const taskId of began) wait(taskId, { since: at, asked: false, why: reasons.get(taskId) ?? null });
+  for (const taskId of over) wait(taskId, null);
 }
 
 /** A task that waits has not waited so far: what was paused meanwhile is not the fleet's fault. */

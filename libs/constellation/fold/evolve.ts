@@ -138,8 +138,8 @@ function apply(draft: Draft, event: RunEvent): void {
     case 'EDIT_ABANDONED':
       return applyRound(draft, event);
     case 'TASKS_WAITING':
-      strand(draft, event.data.began, event.data.at);
-      return strand(draft, event.data.over, null);
+      strand(draft, event.data);
+      return;
     case 'FAN_OUT_STARTED':
     case 'WAVE_STARTED':
       return fanOut(draft, event);

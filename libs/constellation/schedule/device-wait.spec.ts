@@ -60,10 +60,46 @@ describe('a ready task that no connected device can take', () => {
     const at = (ms: number) => new Date(T0 + ms).toISOString();
     expect(waitingFor(story.run)).toEqual({
       reason: 'device',
-      detail: `a device that takes a (target device "web-1") since ${at(0)}, given up at ${at(3_000)}`,
+      detail: `a device that takes a (target device "web-1": web-1 is lost since 2026-01-01T00:00:00.000Z) since ${at(0)}, given up at ${at(3_000)}`,
       wokenBy: 'fleet',
       wakesAt: at(3_000),
     });
+  });
+
+  it('is told at once with what each device lacks of the resources it asks for', () => {
+    const small = { cpuCount: 2, memoryMb: 4_096 };
+    const view = fleet([
+      device('web-1', { resources: small }),
+      device('web-2', {
+        resources: { cpuCount: 8, memoryMb: 65_536 },
+        status: 'lost',
+        changedAt: '2026-01-01T00:00:00.000Z',
+      }),
+    ]);
+    const detailOf = (resources: object): string => {
+      const story = new Story();
+      story.at(0, view, submit(constellation([{ id: 'a', target: { resources } }]), { options: WAIT }));
+      return waitingFor(story.run)?.detail ?? '';
+    };
+    expect(detailOf({ memoryMb: 8_192 })).toContain(
+      'a (target {"resources":{"memoryMb":8192}}: web-1 has 4096 MiB of memory; web-2 is lost since 2026-01-01T00:00:00.000Z) since',
+    );
+    expect(detailOf({ diskFreeMb: 10 })).toContain(
+      'web-1 does not say how many MiB free on its disk it has; web-2 is lost',
+    );
+  });
+
+  it('is told once for all that ask for the same, and of many the first', () => {
+    const ids = Array.from({ length: LIMITS.waitReasonsMax + 3 }, (_, index) => `t${index}`);
+    const tasks = ids.map((id) => ({ id, target: { device: id === 't1' ? 't0' : id } }));
+    const story = new Story();
+    const { events } = story.at(0, fleet(ids.map(lost)), submit(constellation(tasks), { options: WAIT }));
+    const [data] = events.flatMap((event) => (event.type === 'TASKS_WAITING' ? [event.data] : []));
+    expect(data?.began).toEqual(ids);
+    expect(data?.why).toHaveLength(LIMITS.waitReasonsMax);
+    expect(data?.why?.[0]).toEqual({ tasks: ['t0', 't1'], text: 't0 is lost since 2026-01-01T00:00:00.000Z' });
+    expect(findTask(story.run, 't1')?.deviceWait?.why).toContain('t0 is lost');
+    expect(findTask(story.run, ids.at(-1) ?? '')?.deviceWait).toMatchObject({ why: null });
   });
 
   it('says of each device that is meant why it does not take the task, and of many the first ones', () => {

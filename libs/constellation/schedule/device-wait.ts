@@ -34,9 +34,11 @@ import { taskFailed } from './task-failed.js';
 export interface Seen {
   readonly stranded: readonly number[];
   readonly queued: readonly number[];
+  /** Of one that is stranded. */
+  why(index: number): string;
 }
 
-export const NOTHING_SEEN: Seen = { stranded: [], queued: [] };
+export const NOTHING_SEEN: Seen = { stranded: [], queued: [], why: () => '' };
 
 interface Occasion {
   readonly fleet: FleetView;
@@ -54,6 +56,8 @@ export class Waits {
   readonly #reasons = new Map<string, string>();
   readonly #stranded: number[] = [];
   readonly #queued: number[] = [];
+  /** What those that are stranded may not have, where that is not the same for all with their needs. */
+  readonly #avoided = new Map<number, Avoided>();
 
   constructor({ run, judge }: Pick<RunDraft, 'run' | 'judge'>, occasion: Occasion) {
     this.#run = run;
@@ -62,7 +66,7 @@ export class Waits {
   }
 
   get seen(): Seen {
-    return { stranded: this.#stranded, queued: this.#queued };
+    return { stranded: this.#stranded, queued: this.#queued, why: (index) => this.#why(index) };
   }
 
   /** The answer for tasks with the same needs; undefined when none was looked for yet. */
@@ -81,17 +85,19 @@ export class Waits {
     }
     if (!this.#occasion.fleet.complete) return undefined;
     this.#stranded.push(index);
+    if (!isAnswerForAll) this.#avoided.set(index, avoid);
     if (!isOver(this.#run, index, this.#occasion)) return undefined;
-    const why = this.#why(index, isAnswerForAll ? null : avoid);
+    const why = `${targetText(this.#run.tasks.at(index).star)}: ${this.#why(index)}`;
     const message = `no connected device could take it for ${durationText(boundsOf(this.#run).waitMs ?? 0)}: ${why}`;
     const error = { code: 'DEVICE_UNAVAILABLE', message, outcome: 'failed' } as const;
     return taskFailed({ run: this.#run, judge: this.#judge }, index, error, this.#occasion.now);
   }
 
-  #why(index: number, avoid: Avoided | null): string {
+  #why(index: number): string {
     const { star, need } = this.#run.tasks.at(index);
     const { fleet } = this.#occasion;
-    if (avoid !== null) return whyNoDevice(star, fleet, avoid);
+    const avoid = this.#avoided.get(index);
+    if (avoid !== undefined) return whyNoDevice(star, fleet, avoid);
     const why = this.#reasons.get(need) ?? whyNoDevice(star, fleet, NOTHING_AVOIDED);
     this.#reasons.set(need, why);
     return why;
@@ -101,15 +107,26 @@ export class Waits {
 const NOTHING_AVOIDED: Avoided = { session: null, failedOn: [] };
 
 /** Records who begins to wait and who waits no more; nothing where it is recorded already. */
-export function noteWaits(draft: RunDraft, { stranded, queued }: Seen, now: number): void {
+export function noteWaits(draft: RunDraft, seen: Seen, now: number): void {
   const { run } = draft;
+  const { stranded, queued } = seen;
   const waits = (index: number) => run.stranded.has(index);
   const began = boundsOf(run).waitMs === undefined ? [] : stranded.filter((index) => !waits(index));
   const unready = [...run.stranded].filter((index) => !run.ready.has(index));
   const over = [...queued.filter(waits), ...unready];
   if (began.length + over.length === 0) return;
   const ids = (indexes: readonly number[]) => indexes.map((index) => run.tasks.at(index).star.id);
-  draft.add({ type: 'TASKS_WAITING', data: { began: ids(began), over: ids(over), at: instantOf(now) } });
+  const reasons = new Map<string, string[]>();
+  for (const index of began) {
+    const text = seen.why(index).slice(0, LIMITS.waitReasonCharsMax).toWellFormed();
+    const known = reasons.get(text);
+    if (known !== undefined) known.push(...ids([index]));
+    else if (reasons.size === LIMITS.waitReasonsMax) break;
+    else reasons.set(text, ids([index]));
+  }
+  const said = [...reasons].map(([text, tasks]) => ({ tasks, text }));
+  const data = { began: ids(began), over: ids(over), at: instantOf(now), ...(said.length > 0 && { why: said }) };
+  draft.add({ type: 'TASKS_WAITING', data });
 }
 
 /** What the planner is asked about tasks that have waited for long enough; none while nobody is asked. */
@@ -144,13 +161,14 @@ export function* dueWaits(run: Run): Generator<Instant> {
   }
 }
 
-/** `"b" since 12:00:05Z (fails at ...)`: what a person is told about a task that waits; undefined when it does not. */
+/** `b (target ...: web-1 is lost) since 12:00:05Z, given up at ...`: what a person is told about a task that waits; undefined when it does not. */
 export function waitText(run: Run, { star, deviceWait }: TaskState): string | undefined {
   const { waitMs } = boundsOf(run);
   if (deviceWait === null || waitMs === undefined) return undefined;
   const until = instantOf(Date.parse(deviceWait.since) + waitMs);
   const asked = deviceWait.asked ? ', the planner was asked' : '';
-  return `${star.id} (${targetText(star)}) since ${deviceWait.since}${asked}, given up at ${until}`;
+  const why = deviceWait.why === null ? '' : `: ${deviceWait.why}`;
+  return `${star.id} (${targetText(star)}${why}) since ${deviceWait.since}${asked}, given up at ${until}`;
 }
 
 function boundsOf({ request }: Run): { readonly askMs: number | undefined; readonly waitMs: number | undefined } {
@@ -172,16 +190,19 @@ function hasLooked({ complete, watchedMs }: FleetView, ms: number): boolean {
 }
 
 /** Of a task on several devices, why none of them is meant now. */
-export const whyNone = (task: TaskStar, fleet: FleetView): string => whyNoDevice(task, fleet, NOTHING_AVOIDED);
+export const whyNone = (task: TaskStar, fleet: FleetView): string =>
+  `${targetText(task)}: ${whyNoDevice(task, fleet, NOTHING_AVOIDED)}`;
 
 const DEVICES_NAMED_MAX = 5;
 
 /**
- * The target, and why each device that is meant cannot take the task now; of many devices the first by id. Those that only miss what
- * `where` asks for are counted.
+ * Why each device that is meant, or would be with more resources, cannot take the task now; of many devices the first by id. Those
+ * that only miss what `where` asks for are counted.
  */
 function whyNoDevice(task: TaskStar, fleet: FleetView, avoid: Avoided): string {
-  const meant = [...candidates(task.target, fleet)].filter((device) => couldSatisfy(device, task.target));
+  const meant = [...candidates(task.target, fleet)].filter(
+    (device) => couldSatisfy(device, task.target) || unsatisfied(device, task.target)?.field === 'resources',
+  );
   const reasons = meant
     .toSorted((one, other) => (one.deviceId < other.deviceId ? -1 : 1))
     .map((device) => ({ device, why: whyNot(device, task, fleet, avoid) }));
@@ -192,8 +213,7 @@ function whyNoDevice(task: TaskStar, fleet: FleetView, avoid: Avoided): string {
     .map(({ device, why }) => `${device.deviceId} ${typeof why === 'string' ? why : unsatisfiedText(why)}`);
   const more = others.length > DEVICES_NAMED_MAX ? [`and ${others.length - DEVICES_NAMED_MAX} more`] : [];
   const counted = misses.length === 0 ? [] : [`no device: ${missesText(misses)}`];
-  const why = meant.length === 0 ? 'no enrolled device satisfies it' : [...counted, ...named, ...more].join('; ');
-  return `${targetText(task)}: ${why}`;
+  return meant.length === 0 ? 'no enrolled device satisfies it' : [...counted, ...named, ...more].join('; ');
 }
 
 const TARGET_CHARS_MAX = 300;

@@ -67,12 +67,19 @@ interface LastAttempt {
   readonly error: TaskError | null;
 }
 
+interface DeviceWait {
+  readonly since: Instant;
+  readonly asked: boolean;
+  /** Why, as the fleet was when it began; null where that is not recorded. */
+  readonly why: string | null;
+}
+
 interface Waiting extends LastAttempt {
   readonly status: 'PENDING';
   /** Earliest start of the next attempt after a retry was decided. */
   readonly notBefore: Instant | null;
   /** Since when no connected device can take it though it is ready, and whether the planner was asked; null while one can. */
-  readonly deviceWait: { readonly since: Instant; readonly asked: boolean } | null;
+  readonly deviceWait: DeviceWait | null;
   readonly stopping: null;
   readonly slice: null;
   readonly endedAt: null;

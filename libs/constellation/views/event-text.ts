@@ -98,13 +98,16 @@ export function violationsText(violations: readonly EditViolation[]): string {
 const WAITING_LISTED_MAX = 20;
 
 /** `for a device: a, b; no more: c`: who began to wait for one, and who waits no more though it has not started. */
-export function waitsText({ began, over }: RunEventData<'TASKS_WAITING'>): string {
+export function waitsText({ began, over, why = [] }: RunEventData<'TASKS_WAITING'>): string {
   const named = (ids: readonly string[]): string => {
     const more = ids.length > WAITING_LISTED_MAX ? ` and ${ids.length - WAITING_LISTED_MAX} more` : '';
     return `${ids.slice(0, WAITING_LISTED_MAX).join(', ')}${more}`;
   };
   return [
     ...(began.length === 0 ? [] : [`for a device: ${named(began)}`]),
+    ...why.map(({ tasks, text }) =>
+      why.length === 1 && tasks.length === began.length ? text : `${named(tasks)}: ${text}`,
+    ),
     ...(over.length === 0 ? [] : [`no more: ${named(over)}`]),
   ].join('; ');
 }
