@@ -71,7 +71,15 @@ function mebibytes(text: string, unitsPerMib: number): number | null {
   return /^\s*\d{1,18}\s*$/u.test(text) ? Math.floor(Number(text) / unitsPerMib) : null;
 }
 
+/** Of what a program or file calls a card: no sign that moves a cursor, no half a character, and no end of it. */
+export const plainName = (name: string): string =>
+  name
+    .replaceAll(/\p{Cc}/gu, '')
+    .slice(0, NAME_CHARS_MAX)
+    .toWellFormed()
+    .trim();
+
 function card(given: GpuInfo): GpuInfo[] {
-  const named = { ...given, name: given.name.slice(0, NAME_CHARS_MAX).toWellFormed() };
+  const named = { ...given, name: plainName(given.name) };
   return named.name !== '' && GpuInfo.safeParse(named).success ? [named] : [];
 }

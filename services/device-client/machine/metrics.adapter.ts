@@ -1,17 +1,15 @@
 import { access, readdir, readFile, statfs } from 'node:fs/promises';
 import { loadavg } from 'node:os';
-import { execa } from 'execa';
 import { DeviceMetrics } from '#proto';
+import { answerOf } from './ask-program.adapter.js';
+import { plainName } from './gpus.js';
 
 type Gpu = DeviceMetrics['gpus'][number];
 
 const MIB = 1024 ** 2;
 const GPUS_MAX = 32;
-const NAME_CHARS_MAX = 128;
 /** Asking for graphics cards starts a program or wakes them up: not at every heartbeat. */
 const GPUS_EVERY_MS = 60_000;
-const GPU_ANSWER_MS = 5_000;
-const GPU_ANSWER_BYTES_MAX = 64 * 1024;
 
 export interface MachineMetricsOptions {
   /** The free space that is told of is that of its disk. */
@@ -20,6 +18,8 @@ export interface MachineMetricsOptions {
   /** Where the kernel describes graphics cards and drivers. */
   readonly sysDir?: string;
   readonly procDir?: string;
+  /** How long a program of a driver may take; absent: some seconds. */
+  readonly answerMs?: number;
 }
 
 /**
@@ -65,16 +65,16 @@ export class MachineMetrics {
   }
 
   async #refreshGpus(): Promise<void> {
-    const { monotonicMs, sysDir = '/sys', procDir = '/proc' } = this.#options;
+    const { monotonicMs, sysDir = '/sys', procDir = '/proc', answerMs } = this.#options;
     if (monotonicMs() - this.#gpusAtMs < GPUS_EVERY_MS) return;
     this.#gpusAtMs = monotonicMs();
-    const found = await Promise.all([nvidiaGpus(procDir), amdGpus(sysDir)]);
+    const found = await Promise.all([nvidiaGpus(procDir, answerMs), amdGpus(sysDir)]);
     this.#gpus = found.flat().slice(0, GPUS_MAX);
   }
 }
 
 /** Only where its driver is loaded: elsewhere the program would be looked for in vain every minute. */
-async function nvidiaGpus(procDir: string): Promise<Gpu[]> {
+async function nvidiaGpus(procDir: string, answerMs: number | undefined): Promise<Gpu[]> {
   const driver = await access(`${procDir}/driver/nvidia/version`).then(
     () => true,
     () => false,
@@ -82,16 +82,14 @@ async function nvidiaGpus(procDir: string): Promise<Gpu[]> {
   if (!driver) return [];
   const query = 'name,memory.total,memory.free,utilization.gpu';
   // Not through `systeminformation`, which stops the whole process until the program has answered.
-  const { stdout } = await execa('nvidia-smi', [`--query-gpu=${query}`, '--format=csv,noheader,nounits'], {
-    timeout: GPU_ANSWER_MS,
-    maxBuffer: GPU_ANSWER_BYTES_MAX,
-    stdin: 'ignore',
-    stderr: 'ignore',
-    reject: false,
-  });
-  return (stdout ?? '').split('\n').flatMap((line) => {
-    const [name = '', total, free, used] = line.split(',').map((field) => field.trim());
-    return gpu({ name, memoryMb: Number(total), memoryFreeMb: Number(free), utilisation: Number(used) / 100 });
+  const said = await answerOf('nvidia-smi', [`--query-gpu=${query}`, '--format=csv,noheader,nounits'], answerMs);
+  return said.split('\n').flatMap((line) => {
+    const fields = line.split(',').map((field) => field.trim());
+    const [used, free, total] = fields.toReversed().map((field) => (field === '' ? Number.NaN : Number(field)));
+    // A name may have a comma in it.
+    const name = fields.slice(0, -3).join(', ');
+    if (used === undefined || free === undefined || total === undefined || name === '') return [];
+    return gpu({ name, memoryMb: total, memoryFreeMb: free, utilisation: used / 100 });
   });
 }
 
@@ -126,7 +124,7 @@ async function amdGpus(sysDir: string): Promise<Gpu[]> {
 /** A card that cannot say how it is doing is left out: no number is better than a wrong one. */
 function gpu({ name, memoryMb, memoryFreeMb, utilisation }: Gpu): Gpu[] {
   const given: Gpu = {
-    name: name.slice(0, NAME_CHARS_MAX).toWellFormed(),
+    name: plainName(name),
     memoryMb: Math.floor(memoryMb),
     memoryFreeMb: Math.floor(memoryFreeMb),
     utilisation,

@@ -22,8 +22,11 @@ const put = async (name: string, text: string, mode = 0o600): Promise<void> => {
   await mkdir(dirname(file), { recursive: true });
   await writeFile(file, text, { mode });
 };
+const place = () => ({ sysDir: join(dir, 'sys'), procDir: join(dir, 'proc') });
+/** It hears of no signal, and what it has started has its output open when it is gone. */
+const HANGING = 'trap "" TERM; sleep 600 & echo "NVIDIA A100, 81920, 550.54.15"; wait; sleep 600';
 const metrics = (monotonicMs = () => 0): MachineMetrics =>
-  new MachineMetrics({ dataDir: dir, monotonicMs, sysDir: join(dir, 'sys'), procDir: join(dir, 'proc') });
+  new MachineMetrics({ ...place(), dataDir: dir, monotonicMs });
 const card = async (name: string, files: Record<string, string>): Promise<void> => {
   for (const [file, text] of Object.entries(files)) await put(`sys/class/drm/${name}/device/${file}`, text);
 };
@@ -64,12 +67,27 @@ describe('the metrics of a machine', () => {
   });
 
   it('name those of NVIDIA, and are not broken by what their program says', async () => {
-    await nvidia('echo "NVIDIA A100 80G, 81920, 81000, 5"; echo "Tesla, [N/A], [N/A], [N/A]"; echo nonsense');
+    await nvidia(
+      'echo "NVIDIA A100 80G, 81920, 81000, 5"; echo "NVIDIA H100, PCIe, 81559, 80000, 50"; ' +
+        'echo "Tesla, [N/A], [N/A], [N/A]"; echo "Tesla, , , "; echo ", 1, 1, 1"; echo nonsense',
+    );
     const machine = metrics();
     await machine.refresh();
     expect(machine.current().gpus).toEqual([
       { name: 'NVIDIA A100 80G', memoryMb: 81_920, memoryFreeMb: 81_000, utilisation: 0.05 },
+      { name: 'NVIDIA H100, PCIe', memoryMb: 81_559, memoryFreeMb: 80_000, utilisation: 0.5 },
     ]);
+  });
+
+  it('are those of the rest where the program of a driver never answers', async () => {
+    await nvidia(HANGING);
+    const machine = new MachineMetrics({ ...place(), dataDir: dir, monotonicMs: () => 0, answerMs: 100 });
+    await machine.refresh();
+    const { gpus, diskFreeMb } = machine.current();
+    expect(gpus).toEqual([]);
+    expect(diskFreeMb).toBeGreaterThan(0);
+    await rm(join(dir, 'proc'), { recursive: true });
+    await machine.refresh();
   });
 
   it('are asked for once a minute where a program has to be run', async () => {
@@ -99,7 +117,8 @@ describe('the metrics of a machine', () => {
 });
 
 describe('the hardware of a machine', () => {
-  const found = () => findHardware({ dataDir: dir, sysDir: join(dir, 'sys'), procDir: join(dir, 'proc') });
+  const found = (answerMs?: number) =>
+    findHardware({ ...place(), dataDir: dir, ...(answerMs !== undefined && { answerMs }) });
 
   it('has no cards where there are none, and the size of the disk', async () => {
     const { gpus, diskMb } = await found();
@@ -128,6 +147,31 @@ describe('the hardware of a machine', () => {
     expect((await found()).gpus).toEqual([
       { vendor: 'nvidia', name: 'NVIDIA GeForce RTX 3090', memoryMb: null, driver: '535.129.03' },
     ]);
+  });
+
+  it('has no cards where there is a driver and none', async () => {
+    await nvidia('echo "No devices were found"; exit 6');
+    expect((await found()).gpus).toEqual([]);
+  });
+
+  it('has what the kernel names where the program of the driver never answers', async () => {
+    await nvidia(HANGING);
+    await put('proc/driver/nvidia/gpus/0000:01:00.0/information', 'Model: \t\t Tesla T4\nIRQ:   \t\t 189\n');
+    await put('proc/driver/nvidia/gpus/0000:02:00.0/information', 'Model: \t\t Tesla T4\n');
+    expect((await found(100)).gpus).toEqual([
+      { vendor: 'nvidia', name: 'Tesla T4', memoryMb: null },
+      { vendor: 'nvidia', name: 'Tesla T4', memoryMb: null },
+    ]);
+  });
+
+  it('is not broken by a program that says no end of anything, or what nobody may print', async () => {
+    await nvidia('yes "NVIDIA A100, 81920, 550.54.15"');
+    expect((await found()).gpus).toHaveLength(32);
+    await nvidia(`printf 'A\\033[2J\\000B\\t${'x'.repeat(500)}, 99999999999999999999, 1;rm\\n'`);
+    const [odd] = (await found()).gpus;
+    expect(odd).toMatchObject({ vendor: 'nvidia', memoryMb: null });
+    expect(odd?.name).toMatch(/^A\[2JBx+$/u);
+    expect(odd).not.toHaveProperty('driver');
   });
 
   it('asks the program of AMD where the kernel does not say how large a card is', async () => {
