@@ -1,6 +1,7 @@
 import { z } from 'zod';
 
-const AndroidPackage = z
+/** The name of an application. */
+export const AndroidPackage = z
   .string()
   .max(255)
   .regex(/^[A-Za-z]\w*(?:\.[A-Za-z]\w*)+$/, 'must be the name of a package, such as "com.example.notes"');

@@ -20,6 +20,7 @@ import {
   literal,
 } from '../words/index.js';
 import { judgeInvocation } from './judge-invocation.js';
+import { phoneFinding } from './judge-phone.js';
 import { readScript, type ShellParser } from '../script/index.js';
 import { ruled } from './rules.js';
 import type { Settings } from '../policy/index.js';
@@ -132,13 +133,14 @@ function variables(env: Json | undefined): readonly CommandFinding[] {
 }
 
 /** Another tool than the shell: known by the policy or not; what it says of itself is not believed. */
-function toolFindings({ tool, arguments: given }: CommandCall, judging: CallJudging): readonly CommandFinding[] {
+function toolFindings(command: CommandCall, judging: CallJudging): readonly CommandFinding[] {
+  const { tool, arguments: given } = command;
   const of = judging.settings.tools.get(tool);
   const call = new Call(tool, [], invocationOf(tool), judging);
   if (of === undefined)
     return ruled(
       [
-        {
+        phoneFinding(command, judging.settings) ?? {
           kind: 'program',
           class: 'privileged',
           atLeast: 'approve',

@@ -1,4 +1,4 @@
-import { CommandClass, issueWords, PolicyDecision } from '#proto';
+import { AndroidPackage, CommandClass, issueWords, PolicyDecision } from '#proto';
 import { parseDocument } from 'yaml';
 import { z } from 'zod';
 
@@ -69,6 +69,8 @@ const body = {
     .optional(),
   /** Tools other than EXEC_CLI, by name; what a tool says of itself is not believed. */
   tools: z.record(z.string().max(128), ToolRule).optional(),
+  /** Packages of phones that agents may start without being asked. */
+  phoneApplications: z.array(AndroidPackage).max(256).optional(),
 } as const;
 
 const DeviceMatch = z

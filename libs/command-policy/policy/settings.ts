@@ -17,6 +17,7 @@ export interface Settings {
   readonly writable: PathSet;
   readonly programDirectories: ReadonlySet<string>;
   readonly tools: ReadonlyMap<string, ToolRule>;
+  readonly phoneApplications: ReadonlySet<string>;
 }
 
 /**
@@ -54,6 +55,7 @@ export function settingsFor(
     guarded: pathSet(GUARDED_PATHS, called),
     writable: pathSet(last('writablePaths') ?? []),
     programDirectories: new Set(last('programDirectories')),
+    phoneApplications: new Set(last('phoneApplications')),
     tools: new Map(bodies.flatMap(({ tools }) => Object.entries<ToolRule>(tools ?? {}))),
   };
 }
