@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { ToolClient, type ToolAnswer } from '#libs/mcp';
 import { hasAdb, RealAdb, StandInAdbd, StandInPhone, StandInServer } from '#libs/testing';
-import type { Json, MobileSettings } from '#proto';
+import { ON_META, type Json, type MobileSettings } from '#proto';
 
 const MAIN = fileURLToPath(new URL('../../dist/services/mobile-tools/main.js', import.meta.url));
 const CALL = { signal: new AbortController().signal, timeoutMs: 120_000 };
@@ -90,7 +90,7 @@ async function withRealAdb(): Promise<Rig> {
 let rig: Rig;
 
 async function call(tool: string, args: Record<string, Json> = {}, on?: object): Promise<ToolAnswer> {
-  return rig.tools.call(tool, args, { ...CALL, ...(on !== undefined && { meta: { 'orrery/on': on } }) });
+  return rig.tools.call(tool, args, { ...CALL, ...(on !== undefined && { meta: { [ON_META]: on } }) });
 }
 
 /** What a tool answers that has done what it was asked for. */
@@ -251,19 +251,19 @@ describe('a phone', () => {
 
   it('holds an action to what its agent saw', async () => {
     const { listing: snapshot } = await list();
-    const application = 'com.example.notes';
+    const window = { application: 'com.example.notes', window: 'com.example.notes' };
     const control = { id: '2', type: 'Button', name: 'OK' };
-    expect(await click('OK', '2', { application, control, snapshot: 'older.1' })).toMatch(/^WINDOW_CHANGED: /u);
-    expect(await click('OK', '2', { application: 'com.bank', control, snapshot })).toMatch(/^MISMATCH: /u);
+    expect(await click('OK', '2', { ...window, control, snapshot: 'older.1' })).toMatch(/^WINDOW_CHANGED: /u);
+    expect(await click('OK', '2', { ...window, application: 'com.bank', control, snapshot })).toMatch(/^MISMATCH: /u);
     const other = { ...control, type: 'Switch' };
-    expect(await click('OK', '2', { application, control: other, snapshot })).toMatch(/^MISMATCH: /u);
+    expect(await click('OK', '2', { ...window, control: other, snapshot })).toMatch(/^MISMATCH: /u);
     await nothingDone();
-    await done('click_control', { control_id: '2', control_name: 'OK' }, { application, control, snapshot });
+    await done('click_control', { control_id: '2', control_name: 'OK' }, { ...window, control, snapshot });
   });
 
   it('holds bare coordinates and keys to the application that was seen', async () => {
     const { listing: snapshot } = await list();
-    const seen = { application: 'com.example.notes', snapshot };
+    const seen = { application: 'com.example.notes', window: 'com.example.notes', snapshot };
     await rig.phone.put('screen.xml', shownBy('com.example.mail', OK));
     expect(await refused('tap', { x: 5, y: 5 }, seen)).toMatch(/^WINDOW_CHANGED: /u);
     expect(await refused('press_key', { key_code: 'KEYCODE_ENTER' }, seen)).toMatch(/^WINDOW_CHANGED: /u);

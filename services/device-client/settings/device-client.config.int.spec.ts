@@ -78,6 +78,10 @@ mcpServers:
       'tools: { desktop: { display: ":7", bus: "unixexec:path=/bin/sh" } }',
       'tools.desktop.bus: must be the address of a bus of this machine',
     ],
+    [
+      'tools: { mobile: { serial: a }, desktop: { display: ":7", bus: "unix:path=/b" } }',
+      'tools: must have desktop or mobile, not both',
+    ],
     ['tools: { mobile: {} }', 'tools.mobile.serial: '],
     ['tools: { mobile: { serial: "a; reboot" } }', 'tools.mobile.serial: must be the serial of a device'],
     [

@@ -40,13 +40,19 @@ const ToolServer = z.union(
   { error: 'must be {command, args?, env?, cwd?, timeoutMs?} or {url, headers?, timeoutMs?}' },
 );
 
+/** They have names in common, and one listing would stand for both. */
+const BOTH = 'must have desktop or mobile, not both: for the other one a second device client joins';
+
 export const DeviceConfig = z.strictObject({
   /** More MCP servers, by name. `${NAME}` in env and headers is replaced from the environment of the client. */
   mcpServers: z
     .record(z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 letters, digits, _ or -'), ToolServer)
     .default({}),
   /** What agents may use beside commands; nothing of it is there unless it is said. */
-  tools: z.strictObject({ desktop: DesktopSettings.optional(), mobile: MobileSettings.optional() }).default({}),
+  tools: z
+    .strictObject({ desktop: DesktopSettings.optional(), mobile: MobileSettings.optional() })
+    .refine(({ desktop, mobile }) => desktop === undefined || mobile === undefined, BOTH)
+    .default({}),
   /** A server that is silent for this long is gone: shorter on good lines. */
   deadAfterMs: z.int().min(2_000).max(HOUR_MS).default(AIP_LIMITS.deadAfterMs),
   /** The longest wait between two tries to connect. */

@@ -5,6 +5,7 @@ const CHARS_MAX = 8 * 1024 * 1024;
 const NODES_MAX = 20_000;
 const DEPTH_MAX = 256;
 const TEXT_CHARS_MAX = 10_000;
+const TYPE_CHARS_MAX = 64;
 const NUMBER_MAX = 1_000_000;
 
 interface Growing extends UiNode {
@@ -74,7 +75,7 @@ function nodeOf(attributes: string): Growing {
   const flags = [...values].flatMap(([name, value]) => (value === 'true' ? [name] : []));
   const className = text('class');
   return {
-    type: className.slice(className.lastIndexOf('.') + 1),
+    type: className.slice(className.lastIndexOf('.') + 1).slice(0, TYPE_CHARS_MAX),
     application: text('package'),
     resource: text('resource-id'),
     text: text('text'),
