@@ -7,6 +7,7 @@ export function testsOfEnrolling(rig: () => ConsoleRig): void {
     await page.goto('/fleet');
     await page.getByRole('button', { name: 'Enrol a device' }).click();
     await page.getByLabel(/^Name; /u).fill('new-1');
+    await page.getByLabel('Address of the gateway').fill('wss://orrery.example.org/ws');
     await page.getByLabel('Tags, separated by commas').fill('fresh, new');
     await page.getByRole('dialog').getByRole('button', { name: 'Enrol a device' }).click();
     const dialog = page.getByRole('dialog', { name: 'new-1 is enrolled' });

@@ -1,26 +1,18 @@
 import { useEffect, useRef, useState, type ReactElement, type ReactNode } from 'react';
-import { Icon, PageLink, usePlace, type IconName } from '../parts/index.js';
+import { Icon, PageLink, usePlace } from '../parts/index.js';
 import { live, useMe, useRows, useStore } from '../wire/index.js';
 import { words } from '../words/index.js';
 import { useKeys } from './keys.js';
+import { MoreSheet } from './more-sheet.js';
 import { Palette } from './palette.js';
+import { PLACES } from './places.js';
 import { switchTheme, theme } from './theme.js';
-
-const PLACES = [
-  { href: '/', icon: 'runs', name: words.nav.runs, at: /^\/(runs.*)?$/u },
-  { href: '/new', icon: 'request', name: words.nav.request, at: /^\/new$/u },
-  { href: '/runbooks', icon: 'runbooks', name: words.nav.runbooks, at: /^\/runbooks/u },
-  { href: '/attention', icon: 'attention', name: words.nav.attention, at: /^\/attention$/u },
-  { href: '/fleet', icon: 'fleet', name: words.nav.fleet, at: /^\/fleet$/u },
-  { href: '/search', icon: 'outputs', name: words.nav.search, at: /^\/search$/u },
-  { href: '/people', icon: 'people', name: words.nav.people, at: /^\/people$/u },
-  { href: '/settings', icon: 'settings', name: words.nav.settings, at: /^\/settings$/u },
-] as const satisfies readonly { href: string; icon: IconName; name: string; at: RegExp }[];
 
 /** What stands around every page: where one can go, who one is, and whether what is shown is live. */
 export function Frame({ children }: { readonly children: ReactNode }): ReactElement {
   const { path } = usePlace();
   const [palette, setPalette] = useState(false);
+  const [more, setMore] = useState(false);
   useKeys({ openPalette: () => setPalette(true) });
   const attention = useRows('attention');
   const { open } = attention.counts;
@@ -39,8 +31,13 @@ export function Frame({ children }: { readonly children: ReactNode }): ReactElem
           <span>{words.product}</span>
         </PageLink>
         <nav aria-label={words.nav.label} className="nav">
-          {PLACES.map(({ href, icon, name, at }) => (
-            <PageLink key={href} href={href} className="nav-link" aria-current={at.test(path) ? 'page' : undefined}>
+          {PLACES.map(({ href, icon, name, at, isRare }) => (
+            <PageLink
+              key={href}
+              href={href}
+              className={isRare === true ? 'nav-link rare' : 'nav-link'}
+              aria-current={at.test(path) ? 'page' : undefined}
+            >
               <Icon name={icon} />
               <span className="nav-name">{name}</span>
               {href === '/attention' && open > 0 ? (
@@ -60,6 +57,14 @@ export function Frame({ children }: { readonly children: ReactNode }): ReactElem
           </button>
           <ThemeSwitch />
           <Who />
+          <button
+            type="button"
+            className="button quiet phone-only"
+            aria-label={words.nav.more}
+            onClick={() => setMore(true)}
+          >
+            <Icon name="menu" />
+          </button>
         </div>
       </header>
       <Banner />
@@ -67,6 +72,7 @@ export function Frame({ children }: { readonly children: ReactNode }): ReactElem
         {children}
       </main>
       {palette ? <Palette onClose={() => setPalette(false)} /> : null}
+      {more ? <MoreSheet path={path} onClose={() => setMore(false)} /> : null}
     </div>
   );
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { instantOfField, localField, markedPieces, searchFiltersIn, searchSaid } from './search-filters.js';
+import { answerText, instantOfField, localField, markedPieces, searchFiltersIn, searchSaid } from './search-filters.js';
 
 describe('what is searched for', () => {
   it('stands in the address, and comes from it', () => {
@@ -38,5 +38,22 @@ describe('a text in which something was found', () => {
       .join('');
     expect(whole.length).toBeLessThan(400);
     expect(whole).toMatch(/^…a+hitb+…$/u);
+  });
+});
+
+describe('an answer of a tool', () => {
+  it('is names and values, and what was found stays what it is', () => {
+    const text = '{"path":"/srv/shop","lines":["ready to sell","sold"],"count":3}';
+    const marks = ['/srv/shop', 'sell', 'count'].map((word) => ({
+      from: text.indexOf(word),
+      to: text.indexOf(word) + word.length,
+    }));
+    const shown = answerText({ text, marks });
+    expect(shown.text).toBe('path: /srv/shop · lines: ready to sell · sold · count: 3');
+    expect(shown.marks.map(({ from, to }) => shown.text.slice(from, to))).toEqual(['/srv/shop', 'sell', 'count']);
+  });
+
+  it('that says no names is left as it is', () => {
+    expect(answerText({ text: 'a, b (c)', marks: [] }).text).toBe('a, b (c)');
   });
 });

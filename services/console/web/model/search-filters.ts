@@ -51,6 +51,27 @@ export interface MarkedPiece {
 }
 
 const AROUND_CHARS = 160;
+/** What stands between the texts of JSON, and at both ends; what was escaped in the texts is so no more. */
+const BETWEEN = /[{}[\]:,]*"[{}[\]:,"]+|[{}[\]:,]+"|^[{["]+|["}\]]+$/gu;
+
+/** An answer of a tool as names and values: its brackets and quotation marks say nothing to who reads a part of it. */
+export function answerText({ text, marks }: Pick<FoundText, 'text' | 'marks'>): Pick<FoundText, 'text' | 'marks'> {
+  let plain = '';
+  let at = 0;
+  const shifts: { readonly from: number; readonly by: number }[] = [];
+  for (const { 0: found, index } of text.matchAll(BETWEEN)) {
+    const isEdge = index === 0 || index + found.length === text.length;
+    const sign = isEdge ? '' : found.includes(':') ? ': ' : found.includes(',') ? ' · ' : ' ';
+    plain += text.slice(at, index) + sign;
+    at = index + found.length;
+    shifts.push({ from: index, by: sign.length - found.length });
+  }
+  const moved = (place: number): number => shifts.reduce((sum, { from, by }) => (from < place ? sum + by : sum), place);
+  return {
+    text: plain + text.slice(at),
+    marks: marks.map(({ from, to }) => ({ from: moved(from), to: moved(to) })),
+  };
+}
 
 /** What was looked for and what stands between: some of what is around it, not all of a long output. */
 export function markedPieces({ text, marks }: Pick<FoundText, 'text' | 'marks'>): MarkedPiece[] {

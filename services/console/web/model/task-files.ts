@@ -1,4 +1,4 @@
-import type { ResultFile, RunView, TaskView } from '#proto';
+import type { ResultFile, RunView, TaskResult, TaskView } from '#proto';
 
 /** A file that a task has left, or that one of its tools has answered with. */
 export interface TaskFile {
@@ -31,13 +31,22 @@ export function filesOfRun({ tasks }: Pick<RunView, 'tasks'>): {
         file,
       })),
     ),
-    more: tasks.flatMap((task) => {
-      const list = resultOf(task)?.fileList;
-      return list === undefined
-        ? []
-        : [{ taskId: task.id, files: list.files, bytes: list.bytes, sha256: list.artifact.sha256 }];
-    }),
+    more: tasks.flatMap((task) => longListOf(task.id, resultOf(task)) ?? []),
   };
+}
+
+/** Undefined where the result names all that was left. */
+export function longListOf(taskId: string, result: Pick<TaskResult, 'fileList'> | undefined): LongFileList | undefined {
+  const list = result?.fileList;
+  return list && { taskId, files: list.files, bytes: list.bytes, sha256: list.artifact.sha256 };
+}
+
+/** What is said when nobody has looked at what is in a file. */
+const UNKNOWN_TYPE = 'application/octet-stream';
+
+/** Of what kind a file is and what may be done with it, as far as somebody knows. */
+export function fileKind({ mediaType, mode }: Pick<ResultFile, 'mediaType' | 'mode'>): string {
+  return [mediaType === UNKNOWN_TYPE ? '' : mediaType, mode ?? ''].filter((text) => text !== '').join(' · ');
 }
 
 const resultOf = ({ result, error }: TaskView) => result ?? error?.output;

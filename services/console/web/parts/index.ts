@@ -2,6 +2,7 @@
 export * from './dialog.js';
 export * from './form-dialog.js';
 export * from './icon.js';
+export * from './more-files.js';
 export * from './panel.js';
 export * from './words-field.js';
 export * from './status.js';

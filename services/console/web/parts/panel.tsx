@@ -1,5 +1,5 @@
 import type { ReactElement, ReactNode } from 'react';
-import type { Issue } from '#proto';
+import { sentenceOf, type Issue } from '#proto';
 import { words } from '../words/index.js';
 import { Foreign } from './text.js';
 
@@ -41,6 +41,23 @@ export function Issues({ of }: { readonly of: readonly Issue[] }): ReactElement 
         </li>
       ))}
     </ul>
+  );
+}
+
+/** A request that was refused: field by field where that is known, and nothing twice. */
+export function Refused({
+  message,
+  issues,
+}: {
+  readonly message: string;
+  readonly issues: readonly Issue[];
+}): ReactElement {
+  const isSaid = issues.some((issue) => sentenceOf(issue) === message);
+  return (
+    <div className="problem" role="alert">
+      {isSaid ? null : <p>{message}</p>}
+      <Issues of={issues} />
+    </div>
   );
 }
 

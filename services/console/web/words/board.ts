@@ -55,5 +55,7 @@ export const BOARD_WORDS = {
   notKept: 'not kept',
   download: (file: string) => `Download ${file}`,
   moreFiles: (task: string, files: number, size: string) => `${task} left ${counted(files, 'file')}, ${size}:`,
+  andMore: (count: number) => `and ${count} more`,
+  moreOf: (task: string) => `More files of ${task}`,
   fileList: 'the list of all',
 } as const;

@@ -85,6 +85,7 @@ export const words = {
     search: 'Search',
     people: 'People',
     settings: 'You',
+    more: 'More',
     open: 'open',
   },
   palette: {

@@ -90,6 +90,8 @@ export const FLEET_WORDS = {
   enrollTags: 'Tags, separated by commas',
   enrollCapabilities: 'Capabilities, separated by commas',
   enrollUrl: 'Address of the gateway, as the machine reaches it',
+  enrollUrlExample: 'wss://orrery.example.org/ws',
+  enrollUrlUnsaid: 'Nobody has said it for all: the variable ORRERY_AIP_URL of the console does.',
   enrollMore: 'More',
   enrollDir: 'Where the client is installed; empty: where it usually is',
   enrollAgent: 'Kind of agent; empty: the one that it has, or LinuxAgent',

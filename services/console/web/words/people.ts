@@ -1,10 +1,25 @@
-import type { ActorEntry } from '#proto';
+import type { ActorEntry, GivenLimits } from '#proto';
 
 const KINDS: Readonly<Record<ActorEntry['actor']['kind'], string>> = {
   person: 'person',
   system: 'part of this system',
   external: 'system outside',
 };
+
+const counted = (count: number, noun: string): string =>
+  `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`;
+
+/** Only what was given: all else is as everybody's. */
+function limitsText({ requestsPerMinute, bytesPerMinute, openRuns, connections, feed }: GivenLimits): string {
+  const said = [
+    requestsPerMinute === undefined ? '' : `${counted(requestsPerMinute, 'request')} a minute`,
+    bytesPerMinute === undefined ? '' : `${counted(bytesPerMinute, 'byte')} a minute`,
+    openRuns === undefined ? '' : counted(openRuns, 'open run'),
+    connections === undefined ? '' : `${counted(connections, 'connection')} at a time`,
+    feed === undefined ? '' : feed === 'all' ? 'follows the runs of everybody' : 'follows its own runs',
+  ];
+  return said.filter((text) => text !== '').join('; ');
+}
 
 /** Of people, systems and their tokens. */
 export const PEOPLE_WORDS = {
@@ -25,6 +40,7 @@ export const PEOPLE_WORDS = {
   isRevoked: 'revoked',
   namespace: 'Namespace',
   limits: 'Limits',
+  given: limitsText,
   add: 'Add somebody',
   addAbout:
     'A name that is given once is never given again. How the person comes in is said next: a login, a token, or a key of the bus.',

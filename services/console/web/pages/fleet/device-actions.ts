@@ -61,16 +61,6 @@ export function deviceActions(device: AgentProfile, may: May): DeviceAction[] {
 /** The same about all devices at once. */
 export function fleetActions(may: May): DeviceAction[] {
   const actions: (DeviceAction | false)[] = [
-    may('registry.hold') && {
-      name: words.fleet.holdAll,
-      confirmation: {
-        title: words.fleet.holdAllTitle,
-        about: words.fleet.holdAllAbout,
-        action: words.fleet.holdAll,
-        text: { label: words.action.reason },
-        act: async (reason) => void (await askApi('POST /v1/fleet/hold', { body: reasonSaid(reason) })),
-      },
-    },
     may('registry.release') && {
       name: words.fleet.releaseAll,
       confirmation: {
@@ -78,6 +68,17 @@ export function fleetActions(may: May): DeviceAction[] {
         about: words.fleet.releaseAllAbout,
         action: words.fleet.releaseAll,
         act: async () => void (await askApi('POST /v1/fleet/release', {})),
+      },
+    },
+    may('registry.hold') && {
+      name: words.fleet.holdAll,
+      confirmation: {
+        title: words.fleet.holdAllTitle,
+        about: words.fleet.holdAllAbout,
+        action: words.fleet.holdAll,
+        danger: true,
+        text: { label: words.action.reason },
+        act: async (reason) => void (await askApi('POST /v1/fleet/hold', { body: reasonSaid(reason) })),
       },
     },
   ];

@@ -26,14 +26,9 @@ const LABELS: Readonly<Record<Field, string>> = {
   ca: words.fleet.enrollCa,
 };
 
-/** Of who has not said where its gateway is: beside the console, on its usual port. */
-function likelyUrl(): string {
-  return `${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.hostname}:5000/ws`;
-}
-
 /** Enrols a machine, and shows what to paste there: once. */
 export function EnrollDialog({ url, onClose }: EnrollDialogProps): ReactElement {
-  const [typed, setTyped] = useState<Partial<Record<Field, string>>>({ url: url ?? likelyUrl() });
+  const [typed, setTyped] = useState<Partial<Record<Field, string>>>({ url: url ?? '' });
   const [enrolled, setEnrolled] = useState<Enrolment>();
   const [problem, setProblem] = useState<string>();
   const [busy, setBusy] = useState(false);
@@ -59,11 +54,14 @@ export function EnrollDialog({ url, onClose }: EnrollDialogProps): ReactElement 
       ) : (
         <input
           value={typed[name] ?? ''}
+          required={name === 'url'}
+          placeholder={name === 'url' ? words.fleet.enrollUrlExample : undefined}
           autoComplete="off"
           spellCheck={false}
           onChange={({ target }) => setTyped({ ...typed, [name]: target.value })}
         />
       )}
+      {name === 'url' && url === null ? <span className="faint">{words.fleet.enrollUrlUnsaid}</span> : null}
     </label>
   );
   return (

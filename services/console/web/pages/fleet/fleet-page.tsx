@@ -55,17 +55,22 @@ export function FleetPage(): ReactElement {
         <h1>{words.fleet.title}</h1>
         <span className="faint">{words.fleet.counts(connected, rows.length)}</span>
         <div className="row wrap page-actions">
-          {fleetActions(may).map(({ name, confirmation }) => (
-            <button key={name} type="button" className="button" onClick={() => setAsked(confirmation)}>
-              {name}
-            </button>
-          ))}
           {may('registry.enroll') ? (
             <button type="button" className="button primary" onClick={() => setEnrolling(true)}>
               <Icon name="request" />
               {words.fleet.enroll}
             </button>
           ) : null}
+          {fleetActions(may).map(({ name, confirmation }) => (
+            <button
+              key={name}
+              type="button"
+              className={confirmation.danger === true ? 'button danger apart' : 'button'}
+              onClick={() => setAsked(confirmation)}
+            >
+              {name}
+            </button>
+          ))}
         </div>
       </div>
       <WordsField

@@ -55,7 +55,7 @@ export function PersonDrawer({ person, onDone, onClose }: PersonDrawerProps): Re
           of={[
             [words.people.roles, roles.join(', ') || words.people.noRoles],
             [words.people.namespace, <Foreign text={namespace} />],
-            [words.people.limits, limits === undefined ? null : <code>{JSON.stringify(limits)}</code>],
+            [words.people.limits, limits === undefined ? null : words.people.given(limits)],
             [words.people.since, dateTimeText(addedAt)],
             [words.people.revoked, revokedAt === undefined ? null : dateTimeText(revokedAt)],
           ]}

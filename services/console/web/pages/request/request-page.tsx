@@ -3,7 +3,7 @@ import { useRef, useState, type FormEvent, type ReactElement } from 'react';
 import { z } from 'zod';
 import { RunId } from '#proto';
 import { ApiError, newKey, postJson, useMay } from '../../wire/index.js';
-import { Empty, goTo, Issues, PageLink, Problem } from '../../parts/index.js';
+import { Empty, goTo, PageLink, Refused } from '../../parts/index.js';
 import { words } from '../../words/index.js';
 import { PLAN_EXAMPLE } from './plan-example.js';
 
@@ -92,10 +92,10 @@ export function RequestPage(): ReactElement {
           </Tabs.Content>
         </Tabs.Root>
         {problem === undefined ? null : (
-          <>
-            <Problem text={problem.message} />
-            {problem instanceof ApiError ? <Issues of={problem.refusal?.issues ?? []} /> : null}
-          </>
+          <Refused
+            message={problem.message}
+            issues={problem instanceof ApiError ? (problem.refusal?.issues ?? []) : []}
+          />
         )}
         <div className="row end">
           <button type="submit" className="button primary" disabled={busy}>

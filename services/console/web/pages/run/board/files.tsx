@@ -1,7 +1,7 @@
 import type { ReactElement } from 'react';
 import type { RunView } from '#proto';
-import { bytesText, filesOfRun, type TaskFile } from '../../../model/index.js';
-import { Empty, Foreign, Icon } from '../../../parts/index.js';
+import { bytesText, fileKind, filesOfRun, type TaskFile } from '../../../model/index.js';
+import { Empty, Foreign, Icon, MoreFiles } from '../../../parts/index.js';
 import { useMay } from '../../../wire/index.js';
 import { words } from '../../../words/index.js';
 
@@ -46,13 +46,12 @@ export function FilesOfRun({ view, onChoose }: FilesProps): ReactElement {
           </tbody>
         </table>
       )}
-      {more.map(({ taskId, files: count, bytes, sha256 }) => (
-        <p key={taskId} className="faint">
-          <Foreign text={words.board.moreFiles(taskId, count, bytesText(bytes))} />{' '}
-          <a href={`/v1/artifacts/${sha256}`} download={`${taskId}-files.json`}>
-            {words.board.fileList}
-          </a>
-        </p>
+      {more.map((list) => (
+        <MoreFiles
+          key={list.taskId}
+          list={list}
+          shown={files.filter(({ taskId }) => taskId === list.taskId).map(({ path }) => path)}
+        />
       ))}
     </section>
   );
@@ -66,7 +65,7 @@ interface FileRowProps {
 
 function FileRow({ runId, of: { taskId, taskName, path, file }, onChoose }: FileRowProps): ReactElement {
   const may = useMay();
-  const { artifact, mediaType, problem, mode } = file;
+  const { artifact, problem } = file;
   const address = `/v1/runs/${runId}/output?task=${encodeURIComponent(taskId)}&artifact=${encodeURIComponent(path)}`;
   return (
     <tr>
@@ -78,7 +77,7 @@ function FileRow({ runId, of: { taskId, taskName, path, file }, onChoose }: File
             <Foreign text={path} />
           </a>
         )}
-        <span className="faint file-type">{[mediaType, ...(mode === undefined ? [] : [mode])].join(' · ')}</span>
+        <span className="faint file-type">{fileKind(file)}</span>
         {problem === undefined ? null : (
           <span className="faint">
             <Foreign text={problem} />

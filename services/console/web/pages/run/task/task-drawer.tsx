@@ -1,6 +1,6 @@
 import { lazy, Suspense, useState, type ReactElement } from 'react';
 import { attemptStories, callText, findTask, type AttemptStory, type Run } from '#libs/constellation';
-import { fileText, type AttemptCommit, type Json, type RunView, type TaskResult } from '#proto';
+import type { AttemptCommit, Json, RunView, TaskResult } from '#proto';
 import { lineState } from '../../../model/index.js';
 import {
   Confirm,
@@ -17,6 +17,7 @@ import { useMay } from '../../../wire/index.js';
 import { words } from '../../../words/index.js';
 import { retryOf } from '../actions/index.js';
 import { AttemptView } from './attempt.js';
+import { ResultFiles } from './result-files.js';
 
 const OutputPane = lazy(async () => ({ default: (await import('./output.js')).OutputPane }));
 
@@ -165,7 +166,7 @@ interface ResultProps {
 }
 
 function Result({ runId, taskId, result }: ResultProps): ReactElement {
-  const { value, files = [], cut } = result;
+  const { value, cut } = result;
   return (
     <section>
       <h3>{words.task.result}</h3>
@@ -173,24 +174,7 @@ function Result({ runId, taskId, result }: ResultProps): ReactElement {
         <Foreign text={typeof value === 'string' ? value : textOf(value)} />
       </pre>
       {cut === undefined ? null : <p className="faint">{words.task.cut}</p>}
-      {files.length === 0 ? null : (
-        <ul className="files">
-          {files.map((file) => (
-            <li key={file.name}>
-              {file.artifact === undefined ? (
-                <Foreign text={fileText(file)} />
-              ) : (
-                <a
-                  href={`/v1/runs/${runId}/output?task=${encodeURIComponent(taskId)}&artifact=${encodeURIComponent(file.name)}`}
-                  download
-                >
-                  <Foreign text={fileText(file)} />
-                </a>
-              )}
-            </li>
-          ))}
-        </ul>
-      )}
+      <ResultFiles runId={runId} taskId={taskId} result={result} />
     </section>
   );
 }
