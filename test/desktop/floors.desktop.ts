@@ -15,7 +15,8 @@ const reason = await whyNoDesktop();
     hands = await rig.tools({
       applications: {
         mousepad: { command: '/usr/bin/mousepad', args: [], files: [rig.home] },
-        // ListedThing by mistake: it is a terminal all the same.
+        'gnome-ssh-askpass': { args: [], files: [] },
+        // In the list by mistake: it is a terminal all the same.
         xterm: { command: '/usr/bin/xterm', args: ['-fa', 'Monospace'], files: [] },
       },
     });
@@ -55,6 +56,21 @@ const reason = await whyNoDesktop();
     await hands.ask('keyboard_input', { keys: '{ESC}{ESC}', control_focus: false });
   });
 
+  it('does not what was judged for a window that is called something else by now', async () => {
+    const strange = await StrangeWindow.open(rig.display, 'Letter to Anna');
+    try {
+      await hands.choose(({ name }) => name === 'Letter to Anna');
+      const { listing, window } = await hands.controls();
+      const on = { application: window?.application ?? '', window: 'Letter to Anna', snapshot: listing };
+      const click = (): Promise<string> => hands.refusal('click_on_coordinates', { x: 0.5, y: 0.5 }, on);
+      expect(await click()).toMatch(/^APPLICATION: /u);
+      await strange.rename('Letter to Bert');
+      expect(await click()).toMatch(/^WINDOW_CHANGED: the window is called "Letter to Bert"/u);
+    } finally {
+      strange.close();
+    }
+  });
+
   it('types nothing when another window has taken the keyboard', async () => {
     await editor();
     const { id, name } = await field();
@@ -68,6 +84,21 @@ const reason = await whyNoDesktop();
       thief.close();
     }
     expect(await rig.text('notes.txt')).toBe('as it was\n');
+  });
+
+  it('clicks nothing of another program that lies over the place', async () => {
+    await editor();
+    const { id, name } = await field();
+    const { control_rect: rect } = await hands.ask<{ readonly control_rect: readonly number[] }>('get_app_window_info');
+    const cover = await StrangeWindow.open(rig.display, '', rect);
+    try {
+      expect(await hands.refusal('click_input', { id, name })).toMatch(/^WINDOW_CHANGED: another window lies over/u);
+      expect(await hands.refusal('wheel_mouse_input', { id, name, wheel_dist: 1 })).toMatch(/^WINDOW_CHANGED: /u);
+      expect(await hands.refusal('click_on_coordinates', { x: 0.5, y: 0.5 })).toMatch(/^WINDOW_CHANGED: /u);
+      expect(cover.events).toBe(0);
+    } finally {
+      cover.close();
+    }
   });
 
   it('puts no text, no keys and no middle button into a terminal, be it listed or not', async () => {
@@ -84,6 +115,29 @@ const reason = await whyNoDesktop();
     for (const pid of await rig.processes('xterm')) process.kill(pid, 'SIGKILL');
     await until(async () => ((await hands.windows()).result[0]?.application === 'xterm' ? undefined : true));
     expect(await rig.text('ran')).toBe('');
+  });
+
+  it('types nothing into a password field, and tells nothing that is in it', async () => {
+    const dialog = rig.start('/usr/lib/openssh/gnome-ssh-askpass', ['Your password, please']);
+    try {
+      const window = await hands.choose(({ application }) => application === 'gnome-ssh-askpass');
+      expect(window).toMatchObject({ listed: true });
+      const secret = await hands.control(({ state = [] }) => state.includes('password'));
+      expect(secret).toMatchObject({ type: 'Edit' });
+      expect(secret.value).toBeUndefined();
+      const { id, name } = secret;
+      expect(await hands.refusal('set_edit_text', { id, name, text: 'guessed' })).toMatch(/^PASSWORD: /u);
+      expect(await hands.refusal('keyboard_input', { id, name, keys: 'guessed' })).toMatch(/^PASSWORD: /u);
+      expect(await hands.refusal('texts', { id, name })).toMatch(/^PASSWORD: /u);
+      // Nor by the window, of which it has the focus.
+      const around = { keys: 'guessed{ENTER}', control_focus: false };
+      expect(await hands.refusal('keyboard_input', around)).toMatch(/^PASSWORD: /u);
+    } finally {
+      dialog.kill('SIGKILL');
+    }
+    await until(async () =>
+      (await hands.windows()).result[0]?.application === 'gnome-ssh-askpass' ? undefined : true,
+    );
   });
 
   it('uses no window of a program that is not in the list of the device', async () => {
@@ -182,5 +236,11 @@ const reason = await whyNoDesktop();
   it('is used by one at a time', async () => {
     const others = await rig.tools();
     expect(await others.refusal('get_desktop_app_target_info')).toMatch(/^BUSY: /u);
+  });
+
+  it('says that its display is gone when it is', async () => {
+    for (const pid of await rig.processes('Xvfb')) process.kill(pid, 'SIGKILL');
+    await until(async () => ((await rig.processes('Xvfb')).length === 0 ? true : undefined));
+    expect(await hands.refusal('get_desktop_app_target_info')).toMatch(/^DISPLAY: /u);
   });
 });

@@ -28,9 +28,14 @@ const PARTS: Readonly<Record<string, string>> = {
   xterm: 'xterm',
   setpriv: 'util-linux',
 };
-const ACCESSIBILITY = ['/usr/libexec/at-spi-bus-launcher', '/usr/lib/at-spi2-core/at-spi-bus-launcher'];
+/** Those that are on no path. */
+const FILES: Readonly<Record<string, string>> = {
+  '/usr/libexec/at-spi-bus-launcher': 'at-spi2-core',
+  '/usr/lib/openssh/gnome-ssh-askpass': 'ssh-askpass-gnome',
+};
 const ROOT = join(import.meta.dirname, '../..');
 const PROGRAM = join(ROOT, 'dist/services/desktop-tools/main.js');
+const CLIENT = join(ROOT, 'dist/services/device-client/main.js');
 /** Whose desktop it is when tests run as root: nobody's. */
 const NOBODY = 65_534;
 const isRoot = process.geteuid?.() === 0;
@@ -49,7 +54,7 @@ export async function whyNoDesktop(): Promise<string | undefined> {
     const found = await Promise.all(places.map((place) => isThere(join(place, program))));
     if (!found.includes(true)) missing.push(name);
   }
-  if (!(await Promise.all(ACCESSIBILITY.map((path) => isThere(path)))).includes(true)) missing.push('at-spi2-core');
+  for (const [path, name] of Object.entries(FILES)) if (!(await isThere(path))) missing.push(name);
   if (missing.length > 0) return `this machine has not the packages ${missing.join(', ')}`;
   if (isRoot && !(await isForEverybody(PROGRAM))) return `others than root cannot read ${PROGRAM}`;
   return (await isThere(PROGRAM, constants.R_OK))
@@ -146,6 +151,15 @@ export class DesktopRig {
     client.start();
     await until(() => (client.tools.length > 0 ? true : undefined));
     return new DesktopHands(client);
+  }
+
+  /** A device client with this desktop, as its user: buses take nobody else, not even root. */
+  async device(url: string): Promise<void> {
+    const desktop = { display: this.display, bus: this.bus, applications: { mousepad: {} } };
+    const config = await this.write('device.yaml', JSON.stringify({ tools: { desktop } }));
+    const token = await this.write('token', 'a-token-of-tests\n');
+    const where = ['--data-dir', this.file('device'), '--jail-dir', this.file('work'), '--token-file', token];
+    this.start(process.execPath, [CLIENT, 'join', '--url', url, '--config', config, ...where]);
   }
 
   async end(): Promise<void> {

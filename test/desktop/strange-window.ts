@@ -3,6 +3,7 @@ import { createClient, type XDisplay } from 'x11';
 /** A window that a test makes, with any title: its program is in no list of a device. */
 export class StrangeWindow {
   readonly #display: XDisplay;
+  #window = 0;
   /** What of mouse and keyboard has come to it. */
   events = 0;
 
@@ -10,7 +11,8 @@ export class StrangeWindow {
     this.#display = display;
   }
 
-  static async open(name: string, title: string): Promise<StrangeWindow> {
+  /** `over`: nobody manages it, it takes no keyboard, and it lies over what is there. */
+  static async open(name: string, title: string, over?: readonly number[]): Promise<StrangeWindow> {
     const { promise, resolve, reject } = Promise.withResolvers<XDisplay>();
     createClient({ display: name, shm: false }, (error, answer) =>
       error === null || error === undefined ? resolve(answer) : reject(error),
@@ -23,11 +25,28 @@ export class StrangeWindow {
       if (INPUT.has(type)) strange.events++;
     });
     const window = client.AllocID();
-    client.CreateWindow(window, screen[0]?.root ?? 0, 100, 100, 300, 200, 0, 0, 0, 0, { eventMask: INPUT_MASK });
-    const [type, property] = await Promise.all(['UTF8_STRING', '_NET_WM_NAME'].map((atom) => atomOf(display, atom)));
-    client.ChangeProperty(0, window, property ?? 0, type ?? 0, 8, Buffer.from(title));
+    const [left = 0, top = 0, right = 0, bottom = 0] = over ?? [100, 100, 400, 300];
+    const values = { eventMask: INPUT_MASK, overrideRedirect: over === undefined ? 0 : 1 };
+    const root = screen[0]?.root ?? 0;
+    client.CreateWindow(window, root, left, top, right - left, bottom - top, 0, 0, 0, 0, values);
+    strange.#window = window;
+    await strange.rename(title);
     client.MapWindow(window);
+    await strange.#done();
     return strange;
+  }
+
+  async rename(title: string): Promise<void> {
+    const [type, property] = await Promise.all(
+      ['UTF8_STRING', '_NET_WM_NAME'].map((atom) => atomOf(this.#display, atom)),
+    );
+    this.#display.client.ChangeProperty(0, this.#window, property ?? 0, type ?? 0, 8, Buffer.from(title));
+    await this.#done();
+  }
+
+  /** When this is answered, the display has done all before it. */
+  async #done(): Promise<void> {
+    await new Promise((resolve) => this.#display.client.GetInputFocus(resolve));
   }
 
   close(): void {

@@ -212,6 +212,13 @@ export class Acting {
         `${now} in front, not ${JSON.stringify(listing.window.title)}; list again`,
       );
     }
+    // The same button under another title may send another letter.
+    if (on !== undefined && withoutMark(front.title) !== withoutMark(listing.window.title)) {
+      throw new DesktopFault(
+        'WINDOW_CHANGED',
+        `the window is called ${JSON.stringify(front.title)} by now; list again`,
+      );
+    }
     this.#desk.admit(act, { ...listing, window: front }, false);
     const result = await carryOut({ listing: { ...listing, window: front }, reach });
     const isSettled = await settled(reach.screen, front.rect);
@@ -271,6 +278,9 @@ const CLEAR: readonly Stroke[] = [
   { held: ['Control'], key: { sign: 'a' } },
   { held: [], key: { named: 'Delete' } },
 ];
+
+/** Without what programs put before a title when there is something to save. */
+const withoutMark = (title: string): string => title.replace(/^[*\u2022\u25cf\s]+/u, '');
 
 const clickAct = (button: MouseButton): Act => (button === 'middle' ? 'middle-click' : 'click');
 
