@@ -2,7 +2,7 @@ import { ConstellationServerEndpoint, decodeClientMessage } from '#libs/aip';
 import type { ClientMessage, ServerMessage } from '#proto';
 import { CLIENT, IDENTITY } from './corpus.js';
 import { checked, outcomeOf } from './device-server.target.js';
-import type { Recipe } from './generator.js';
+import type { FuzzFrame, Recipe } from './generator.js';
 import { hold, type Act, type Subject, type Target, type Verdict } from './subject.js';
 import { Wire } from './wire.js';
 
@@ -103,12 +103,12 @@ class ConstellationSubject implements Subject {
     if (stage === 'AWAITING_REGISTER') return this;
     const base = { status: 'ok', client_type: 'constellation' };
     const target = stage === 'CHECKING' ? { target_id: IDENTITY } : {};
-    this.receive(JSON.stringify({ ...base, type: 'register', ...target }));
+    this.receive({ text: JSON.stringify({ ...base, type: 'register', ...target }) });
     if (stage !== 'READY with tasks') return this;
     for (const session of ['s-1', 's-2', 's-3']) {
-      this.receive(
-        JSON.stringify({ ...base, type: 'task', session_id: session, target_id: IDENTITY, request: 'do it' }),
-      );
+      this.receive({
+        text: JSON.stringify({ ...base, type: 'task', session_id: session, target_id: IDENTITY, request: 'do it' }),
+      });
     }
     for (const value of [0, 0]) this.act({ kind: 'act', name: 'target', value });
     this.act({ kind: 'act', name: 'submitted', value: 0 });
@@ -124,7 +124,7 @@ class ConstellationSubject implements Subject {
     return this.#wire.isOver;
   }
 
-  receive(text: string | null): Verdict {
+  receive({ text }: Pick<FuzzFrame, 'text'>): Verdict {
     const { state } = this;
     const wasOver = this.isOver;
     const decoded = decodeClientMessage(text);

@@ -1,7 +1,8 @@
 import { decodeClientMessage, decodeServerMessage, ServerConnection, type ServerFacts } from '#libs/aip';
 import { AIP_CLOSE } from '#proto';
 import type { ClientMessage } from '#proto';
-import type { Recipe } from './generator.js';
+import { checkPiece } from './device-server.target.js';
+import type { FuzzFrame, Recipe } from './generator.js';
 import { Numbers } from './numbers.js';
 import { hold, type Act, type Outcome, type Subject, type Target, type Verdict } from './subject.js';
 import { Wire } from './wire.js';
@@ -50,6 +51,8 @@ class DeviceClientSubject implements Subject {
   #server: ServerFacts | undefined;
   #resuming = false;
   #ends = 0;
+  /** Of the binary frame that is given now. */
+  #bytes: Uint8Array | undefined;
 
   constructor() {
     const called = (name: string): void => {
@@ -82,7 +85,10 @@ class DeviceClientSubject implements Subject {
           hold(this.#server === undefined, 'the device was ready twice');
           this.#server = server;
         },
-        onMessage: () => called('onMessage'),
+        onMessage: (message) => {
+          checkPiece(message, this.#bytes);
+          called('onMessage');
+        },
         onDisconnected: () => {
           called('onDisconnected');
           this.#ends++;
@@ -96,9 +102,11 @@ class DeviceClientSubject implements Subject {
     const revision = { 'READY 1': 1, 'READY 2': 2, RESUMING: 2 }[stage];
     const orrery = { revision, session_id: 'session-1', server_time: '2026-11-20T15:40:40.489Z' };
     if (stage !== 'REGISTERING') {
-      this.receive(JSON.stringify({ type: 'heartbeat', status: 'ok', ...(revision !== undefined && { orrery }) }));
+      this.receive({
+        text: JSON.stringify({ type: 'heartbeat', status: 'ok', ...(revision !== undefined && { orrery }) }),
+      });
     }
-    if (stage === 'READY 2') this.receive(JSON.stringify({ type: 'resumed', status: 'ok', seq: 1, ack: 0 }));
+    if (stage === 'READY 2') this.receive({ text: JSON.stringify({ type: 'resumed', status: 'ok', seq: 1, ack: 0 }) });
     hold(this.state === stage, `the way to ${stage} ended in ${this.state}`);
     return this;
   }
@@ -113,16 +121,18 @@ class DeviceClientSubject implements Subject {
     return this.#wire.isOver;
   }
 
-  receive(given: string | null): Verdict {
+  receive(given: Pick<FuzzFrame, 'text' | 'binary'>): Verdict {
     const { state } = this;
     const wasOver = this.isOver;
-    const text = this.#numbers.filled(given, this.#wire.sent.length);
-    const decoded = decodeServerMessage(text);
+    const [text, bytes] = this.#numbers.frame(given, this.#wire.sent.length);
+    this.#bytes = bytes;
+    const decoded = decodeServerMessage(text, bytes);
+    if (decoded.ok && text === null) hold(decoded.message.type === 'file_chunk', 'what is no piece came as binary');
     const before = { sent: this.#wire.sent.length, calls: this.#calls, facts: this.#facts };
     const hadBegun = this.#numbers.hasBegun;
     const isDuplicate = decoded.ok && this.#numbers.isDuplicate(decoded.message.seq);
     const isInOrder = decoded.ok && this.#numbers.isInOrder(decoded.message, before.sent);
-    this.#wire.receive(text);
+    this.#wire.receive(text, bytes);
     const sent = this.#wire.sent.slice(before.sent).map(checkedClient);
     if (wasOver) {
       hold(sent.length === 0, 'a frame after the end was answered');

@@ -2,7 +2,8 @@ import { decodeClientMessage, DeviceServerEndpoint, type RegisteredClient } from
 import { AIP_CLOSE, AIP_LIMITS, ServerMessage } from '#proto';
 import type { ClientMessage, Identity } from '#proto';
 import { IDENTITY } from './corpus.js';
-import type { Recipe } from './generator.js';
+import { bytesBehindHead } from './binary.js';
+import type { FuzzFrame, Recipe } from './generator.js';
 import { Numbers } from './numbers.js';
 import { hold, type Act, type Outcome, type Subject, type Target, type Verdict } from './subject.js';
 import { Wire } from './wire.js';
@@ -60,6 +61,8 @@ class DeviceServerSubject implements Subject {
   #open = false;
   #left = false;
   #metricsAtMs = -Infinity;
+  /** Of the binary frame that is given now. */
+  #bytes: Uint8Array | undefined;
 
   constructor() {
     const call = (name: string): void => {
@@ -111,7 +114,13 @@ class DeviceServerSubject implements Subject {
           this.#left = true;
         },
         closed: () => undefined,
-        files: { frame: work('file'), closed: () => undefined },
+        files: {
+          frame: (message) => {
+            checkPiece(message, this.#bytes);
+            work('file')();
+          },
+          closed: () => undefined,
+        },
       },
       watch: { log: () => undefined, count: () => undefined, latency: () => undefined },
     });
@@ -126,7 +135,7 @@ class DeviceServerSubject implements Subject {
     this.#endpoint.input({ kind: 'claimed', sessionId: 'session-1' });
     if (revision === 2) {
       this.#numbers.begin(this.#wire.sent.length);
-      if (stage === 'READY 2') this.receive(JSON.stringify({ ...RESUME, seq: this.#numbers.next, ack: 0 }));
+      if (stage === 'READY 2') this.receive({ text: JSON.stringify({ ...RESUME, seq: this.#numbers.next, ack: 0 }) });
     }
     hold(this.state === stage, `the way to ${stage} ended in ${this.state}`);
     return this;
@@ -141,15 +150,17 @@ class DeviceServerSubject implements Subject {
     return this.#wire.isOver;
   }
 
-  receive(given: string | null): Verdict {
+  receive(given: Pick<FuzzFrame, 'text' | 'binary'>): Verdict {
     const { state } = this;
     const wasOver = this.isOver;
-    const text = this.#numbers.filled(given, this.#wire.sent.length);
-    const decoded = decodeClientMessage(text);
+    const [text, bytes] = this.#numbers.frame(given, this.#wire.sent.length);
+    this.#bytes = bytes;
+    const decoded = decodeClientMessage(text, bytes);
+    if (decoded.ok && text === null) hold(decoded.message.type === 'file_chunk', 'what is no piece came as binary');
     const [sentBefore, callsBefore] = [this.#wire.sent.length, this.#calls.length];
     const isDuplicate = decoded.ok && this.#numbers.isDuplicate(decoded.message.seq);
     const isInOrder = decoded.ok && this.#numbers.isInOrder(decoded.message, sentBefore);
-    this.#wire.receive(text);
+    this.#wire.receive(text, bytes);
     const sent = this.#wire.sent.slice(sentBefore).map(checked);
     const calls = this.#calls.slice(callsBefore);
     if (wasOver) {
@@ -248,6 +259,13 @@ const registerFor = (revision: number | null): object => {
   const orrery = { revision, journal_id: 'journal-1', telemetry: { platform: 'linux' } };
   return { ...BASE, type: 'register', metadata: { platform: 'linux', ...(revision !== null && { orrery }) } };
 };
+
+/** A piece that came as binary has exactly the bytes behind its head. `frame`: the binary frame; undefined: it was none. */
+export function checkPiece(message: ClientMessage | ServerMessage, frame: Uint8Array | undefined): void {
+  if (message.type !== 'file_chunk' || frame === undefined) return;
+  const { data } = message.orrery;
+  hold(typeof data !== 'string' && Buffer.compare(data, bytesBehindHead(frame)) === 0, 'a piece came with other bytes');
+}
 
 /** What the server sent, which has to be a message. */
 export function checked(text: string): ServerMessage {

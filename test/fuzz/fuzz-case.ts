@@ -61,7 +61,7 @@ export function runCase({ target, stage, steps, seed, number }: FuzzCase): CaseR
       }
       const began = process.threadCpuUsage();
       if (step.kind === 'act') subject.act(step);
-      else verdicts.push({ ...subject.receive(step.text), made: step.made });
+      else verdicts.push({ ...subject.receive(step), made: step.made });
       stepMsMax = Math.max(stepMsMax, cpuMsSince(began));
     }
     at++;
@@ -125,11 +125,15 @@ export function describeCase(shrunk: FuzzCase, { reason }: FuzzFailure): string 
   const { seed, number, target, stage, steps } = shrunk;
   return [
     `${target.name}, from ${stage}: ${reason}`,
-    ...steps.map((step) =>
-      step.kind === 'act' ? `  ${step.name} ${step.value.toFixed(3)}` : `  frame ${shown(step.text)}`,
-    ),
+    ...steps.map((step) => (step.kind === 'act' ? `  ${step.name} ${step.value.toFixed(3)}` : `  ${frameText(step)}`)),
     `again: npm run fuzz -- --seed ${seed} --target ${target.name} --case ${number}`,
   ].join('\n');
+}
+
+function frameText({ text, binary }: FuzzFrame): string {
+  if (binary === undefined) return `frame ${shown(text)}`;
+  const { data, lengthBy, lost } = binary;
+  return `binary frame of ${shown(text)} and ${data.length} bytes, its length wrong by ${lengthBy}, without its last ${lost}`;
 }
 
 function shown(text: string | null): string {

@@ -1,14 +1,17 @@
 import { AIP_LIMITS } from '#proto';
 import type { Dice } from '../simulation/random.js';
-import type { Corpus, Tree } from './corpus.js';
+import { binaryOf, type Binary } from './binary.js';
+import { isTree, type Corpus, type Tree } from './corpus.js';
 import { mutate } from './mutate.js';
 import { BREAKERS } from './raw.js';
 
 /** One frame of a case. */
 export interface FuzzFrame {
   readonly kind: 'frame';
-  /** Null: binary. `"@seq"` and `"@ack"` stand for the numbers that a good peer would give it at that moment. */
+  /** Null: nothing but three bytes. `"@seq"` and `"@ack"` stand for the numbers that a good peer would give it at that moment. */
   readonly text: string | null;
+  /** The frame is binary, and the text is its head. */
+  readonly binary?: Binary;
   /** `structure`: a good frame with some of its values changed. */
   readonly made: 'structure' | 'bytes';
   /** Sent even to a session that is over. */
@@ -26,6 +29,9 @@ const FRESH = 0.3;
 /** Frames that a good peer sends at this stage come more often: what is refused at once reaches nothing. */
 const FITTING = 0.55;
 const UNTOUCHED = 0.06;
+/** Of frames with numbers: pieces of files, and now and then something else, as binary frames. */
+const BINARY = 0.08;
+const PIECE = 0.85;
 
 export interface Recipe {
   readonly sender: 'device' | 'constellation' | 'server';
@@ -51,6 +57,7 @@ export class Generator {
   }
 
   frame(recipe: Recipe, dice: Dice): FuzzFrame {
+    if (recipe.numbered && dice.chance(BINARY)) return this.#binary(recipe, dice);
     const tree = structuredClone(this.#seed(recipe, dice));
     const made = dice.chance(STRUCTURE) ? 'structure' : 'bytes';
     if (made === 'structure' && !dice.chance(UNTOUCHED)) mutate(tree, dice, this.#seed(recipe, dice));
@@ -60,6 +67,19 @@ export class Generator {
     // No socket lets more through.
     const text = whole?.slice(0, AIP_LIMITS.foreignFrameBytesMax) ?? null;
     return { kind: 'frame', text, made, afterEnd: dice.chance(AFTER_END), fresh: dice.chance(FRESH) };
+  }
+
+  #binary(recipe: Recipe, dice: Dice): FuzzFrame {
+    const pieces = dice.chance(PIECE) ? this.#byType.get(recipe.sender)?.get('file_chunk') : undefined;
+    const tree = structuredClone(pieces === undefined ? this.#seed(recipe, dice) : dice.pick(pieces));
+    const piece = tree['orrery'];
+    if (isTree(piece) && dice.chance(PIECE)) piece['data'] = '';
+    if (!dice.chance(FITTING)) mutate(tree, dice, this.#seed(recipe, dice));
+    number(tree, recipe, dice);
+    const binary = binaryOf(dice);
+    const made = binary.lengthBy === 0 && binary.lost === 0 ? 'structure' : 'bytes';
+    const text = JSON.stringify(tree);
+    return { kind: 'frame', text, binary, made, afterEnd: dice.chance(AFTER_END), fresh: dice.chance(FRESH) };
   }
 
   #seed({ sender, fitting }: Recipe, dice: Dice): Tree {

@@ -1,5 +1,6 @@
 import { hold } from './subject.js';
-import { ACK, SEQ } from './generator.js';
+import { binaryFrame } from './binary.js';
+import { ACK, SEQ, type FuzzFrame } from './generator.js';
 
 interface Numbered {
   readonly seq?: number | null | undefined;
@@ -32,6 +33,12 @@ export class Numbers {
   filled(text: string | null, sent: number): string | null {
     const ack = this.#from === undefined ? 0 : Math.max(0, sent - this.#from);
     return text?.replaceAll(SEQ, String(this.next)).replaceAll(ACK, String(ack)) ?? null;
+  }
+
+  /** The frame as it comes: a text, or the bytes of a binary one. */
+  frame({ text, binary }: Pick<FuzzFrame, 'text' | 'binary'>, sent: number): [string | null, Uint8Array | undefined] {
+    const filled = this.filled(text, sent);
+    return binary === undefined ? [filled, undefined] : [null, binaryFrame(filled ?? '', binary)];
   }
 
   isDuplicate(seq: number | null | undefined): boolean {

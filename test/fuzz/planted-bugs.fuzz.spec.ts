@@ -35,6 +35,14 @@ const PLANTED: readonly PlantedBug[] = [
     says: 'a frame that was taken before had an effect',
   },
   {
+    what: 'a piece that has a byte of its head',
+    file: 'libs/aip/frames/binary-piece.ts',
+    text: 'data: bytes.subarray(end) };',
+    becomes: 'data: bytes.subarray(end - 1) };',
+    target: 'device-server',
+    says: 'a piece came with other bytes',
+  },
+  {
     what: 'a reason that fits into no close frame',
     file: 'libs/aip/session/session-answers.ts',
     text: ".replaceAll(NOT_PRINTABLE, '?')",

@@ -27,7 +27,7 @@ const TOKENS = [
   '\ufeff{}',
 ];
 
-/** Below the level of trees: text that was a good frame, and bytes that never were. Null is a binary frame. */
+/** Below the level of trees: text that was a good frame, and bytes that never were. Null is a binary frame that says nothing. */
 export const BREAKERS: readonly Breaker[] = [
   () => null,
   () => '',

@@ -4,6 +4,7 @@ import { constellationRegisterOf, registerOf, revisedRegisterOf, type Fields } f
 import type { Account, Target } from '../conformance/aip/lab.js';
 import { Peer } from '../conformance/aip/peer.js';
 import type { Corpus } from './corpus.js';
+import { binaryFrame } from './binary.js';
 import { Generator, SEQ, ACK, type Recipe } from './generator.js';
 
 export interface SocketFuzzOptions {
@@ -115,11 +116,13 @@ function say(client: Client, { kind, dice, generator }: Lane): 1 {
   const numbered = kind === 'revision 2';
   const sender = kind === 'constellation' ? 'constellation' : 'device';
   const recipe: Recipe = { sender, numbered, fitting: kind === 'nothing' ? ['register'] : [] };
-  const { text } = generator.frame(recipe, dice);
+  const { text, binary } = generator.frame(recipe, dice);
   if (text === null) client.raw(Buffer.from([1, 2, 3]));
   else if (numbered) {
     const { seq } = client.stamped({});
-    client.peer.raw(text.replaceAll(SEQ, String(seq)).replaceAll(ACK, '0'));
+    const filled = text.replaceAll(SEQ, String(seq)).replaceAll(ACK, '0');
+    if (binary === undefined) client.peer.raw(filled);
+    else client.raw(Buffer.from(binaryFrame(filled, binary)));
   } else client.raw(text);
   return 1;
 }

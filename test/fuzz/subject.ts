@@ -1,5 +1,5 @@
 import type { Dice } from '../simulation/random.js';
-import type { Recipe } from './generator.js';
+import type { FuzzFrame, Recipe } from './generator.js';
 
 /** A promise that was broken: one sentence. Everything else that is thrown breaks the promise that nothing is. */
 export class Violation extends Error {
@@ -30,7 +30,7 @@ export interface Verdict {
 /** One endpoint with a world around it that watches what it does. */
 export interface Subject {
   /** Gives it the frame and checks everything that has to be true then. Throws. */
-  receive(text: string | null): Verdict;
+  receive(frame: Pick<FuzzFrame, 'text' | 'binary'>): Verdict;
   act(act: Act): void;
   /** Where the session stands. */
   readonly state: string;

@@ -57,8 +57,9 @@ export class Wire implements Transport {
     return this.#closing?.code;
   }
 
-  receive(text: string | null): void {
-    if (!this.#ended) this.#handlers?.frame(text);
+  /** `bytes`: of a binary frame, which has no text. */
+  receive(text: string | null, bytes?: Uint8Array): void {
+    if (!this.#ended) this.#handlers?.frame(text, bytes);
   }
 
   drain(): void {

@@ -84,7 +84,7 @@ function costOf(text: string): { readonly ms: number; readonly outcome: string }
   for (let time = 0; time < TIMES; time++) {
     const subject = DEVICE_SERVER.open(stage, new Dice(time));
     const began = process.threadCpuUsage();
-    ({ outcome } = subject.receive(text));
+    ({ outcome } = subject.receive({ text }));
     // The subject decodes it once more, to know what to expect.
     ms = Math.min(ms, cpuMsSince(began) / 2);
   }
