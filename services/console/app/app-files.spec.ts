@@ -3,6 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { brotliCompressSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { AppFiles } from './app-files.adapter.js';
 import { encodingFor, isAppPath } from './app-paths.js';
@@ -55,6 +56,8 @@ describe('the web application', () => {
     ]);
     mkdirSync(join(folder, 'assets'));
     writeFileSync(join(folder, 'assets/index-1a2b.js'), SCRIPT);
+    writeFileSync(join(folder, 'assets/page-3c4d.js'), SCRIPT);
+    writeFileSync(join(folder, 'assets/page-3c4d.js.br'), brotliCompressSync('made by the build'));
     writeFileSync(join(folder, 'index.html'), '<!doctype html><title>Orrery</title>');
     expect((await fetch(base)).status).toBe(200);
   });
@@ -88,6 +91,13 @@ describe('the web application', () => {
     }
     const head = await fetch(`${base}/assets/index-1a2b.js`, { method: 'HEAD' });
     expect([head.status, await head.text()]).toEqual([200, '']);
+  });
+
+  it('has what the build made small as it is, and only in the place of what it was made of', async () => {
+    const as = (accepted: string) =>
+      fetch(`${base}/assets/page-3c4d.js`, { headers: { 'accept-encoding': accepted } }).then((got) => got.text());
+    expect([await as('br'), await as('gzip')]).toEqual(['made by the build', SCRIPT]);
+    expect((await fetch(`${base}/assets/page-3c4d.js.br`)).status).toBe(404);
   });
 
   it.each(['/assets/other.js', '/assets/..%2f..%2fpackage.json', '/package.json', '/assets/', '/favicon.ico'])(

@@ -101,7 +101,10 @@ export const TaskEntity = new EntitySchema<TaskRow>({
     fanOut: json('fan_out', true),
     part: json('part', true),
   },
-  indices: [{ name: 'task_at_work', columns: ['startedAt'], where: `status = 'RUNNING'` }],
+  indices: [
+    { name: 'task_at_work', columns: ['startedAt'], where: `status = 'RUNNING'` },
+    { name: 'task_of_device', columns: ['device', 'runId'] },
+  ],
 });
 
 export const LineEntity = new EntitySchema<LineRow>({

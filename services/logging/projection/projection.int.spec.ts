@@ -65,7 +65,7 @@ describe('the projection of RUNS', () => {
       }
     }
     await follower.end();
-    const summaries = [...folds.values()].map(summaryOf).sort((left, right) => (left.runId < right.runId ? -1 : 1));
+    const summaries = [...folds.values()].map(summaryOf).sort((left, right) => (left.runId > right.runId ? -1 : 1));
     expect(await rig.reader.listRuns({ limit: 10 })).toEqual(summaries);
     await findsWhatHolds(folds);
     expect(await rig.reader.readRun('unknown')).toBeUndefined();

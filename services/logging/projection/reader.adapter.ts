@@ -147,7 +147,8 @@ async function runsWanted(source: DataSource, wanted: RunsWanted): Promise<RunRo
     .getRepository(RunEntity)
     .createQueryBuilder('run')
     .orderBy('run.requestedAt', 'DESC')
-    .addOrderBy('run.runId', 'ASC')
+    // Both ways round alike: that is how an index has them.
+    .addOrderBy('run.runId', 'DESC')
     .limit(limit + 1);
   if (status !== undefined) query.andWhere('run.status in (:...status)', { status });
   if (by !== undefined) query.andWhere('run.requestedBy = :by', { by });
@@ -171,10 +172,7 @@ async function runsWanted(source: DataSource, wanted: RunsWanted): Promise<RunRo
       throw refused('NOT_FOUND', `There is no run ${before}.`, issues);
     }
     const { requestedAt } = last;
-    query.andWhere('(run.requestedAt < :requestedAt or (run.requestedAt = :requestedAt and run.runId > :before))', {
-      requestedAt,
-      before,
-    });
+    query.andWhere('(run.requestedAt, run.runId) < (:requestedAt, :before)', { requestedAt, before });
   }
   return query.getMany();
 }
