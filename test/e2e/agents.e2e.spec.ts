@@ -10,6 +10,7 @@ import { openAttemptLog } from '#libs/event-log';
 import type { ApprovalView, RunView, TaskStar } from '#proto';
 import { KEY, StoryModel } from './agent-model.js';
 import { CANARY, HOSTILE, STORIES, THOUGHT } from './agent-stories.js';
+import { PHONE_STORY, PhoneDevice, SCREENS } from './phone.js';
 import { CLI, ROOT, TestSystem, until } from './system.js';
 
 /* Real processes, real commands on this machine, a scripted model: what an agent does from a request to its report. */
@@ -19,14 +20,17 @@ let system: TestSystem;
 /** In reverse order. */
 const closers: (() => Promise<void>)[] = [];
 let jail: string;
+let mobile: PhoneDevice;
 
 beforeAll(async () => {
-  model = await StoryModel.start(STORIES);
+  model = await StoryModel.start({ ...STORIES, phone: PHONE_STORY });
   closers.push(() => model.stop());
   system = await TestSystem.startWith({ env: model.env, prepare }, '--devices', '2');
   closers.push(() => system.stop());
   // Long before its task: the service that plays the agents follows the registry, and comes by this some time later.
   expect((await system.cli('devices', 'enroll', '--id', 'db-1', '--agent', 'DesktopAgent')).code).toBe(0);
+  mobile = await PhoneDevice.join(system, 'phone-1');
+  closers.push(() => mobile.stop());
 });
 afterAll(async () => {
   for (const close of closers.toReversed()) await close();
@@ -390,6 +394,39 @@ it('a HostAgent gives two subtasks to an AppAgent and has control back after eac
   expect(planned.map(({ data }) => data['agent'])).toEqual([host, app, app, host, app, app, host]);
   expect(await readFile(join(place, 'port.txt'), 'utf8')).toBe('8443\n');
 });
+
+it('a MobileAgent uses a phone, looks before each turn, and has what it does approved', async () => {
+  const { phone } = mobile;
+  const runId = await send('phone', { target: { device: 'phone-1' } });
+  for (const [tool, next] of [
+    ['launch_app', SCREENS[1]],
+    ['click_control', SCREENS[2]],
+  ] as const) {
+    const { approvalId } = await until(`a question about ${tool}`, async () => {
+      const { approvals } = await system.json<{ approvals: ApprovalView[] }>('approvals');
+      return approvals.find(
+        (one) => one.runId === runId && one.ask.kind === 'approval' && one.ask.rule === `phone.${tool}`,
+      );
+    });
+    expect(await phone.calls()).toEqual(tool === 'launch_app' ? [] : [LAUNCHED]);
+    await phone.put('next.xml', next);
+    expect((await system.cli('approve', approvalId)).code).toBe(0);
+  }
+  const view = await system.untilEnd(runId);
+  expect([view.outcome, taskOf(view)?.result?.value]).toEqual(['succeeded', 'It is saved.']);
+  expect(await phone.calls()).toEqual([['input', 'tap', '920', '130']]);
+  const judged = (await stepsOf(runId)).filter(({ type }) => type === 'COMMAND_JUDGED');
+  expect(judged.map(({ data: { rule, decision } }) => [rule, decision])).toEqual([
+    ['phone.get_mobile_app_target_info', 'allow'],
+    LOOK,
+    ['phone.launch_app', 'approve'],
+    LOOK,
+    ['phone.click_control', 'approve'],
+    LOOK,
+  ]);
+});
+const LAUNCHED = ['monkey', '-p', 'com.example.notes', '-c', 'android.intent.category.LAUNCHER', '1'];
+const LOOK = ['phone.get_app_window_controls_target_info', 'allow'];
 
 it('an agent that never comes to an end is stopped by its steps', async () => {
   expect(taskOf(await told('endless'))).toMatchObject({
