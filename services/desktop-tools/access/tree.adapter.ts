@@ -44,10 +44,11 @@ export class AccessTree {
   async of(window: SoughtWindow): Promise<WindowTree | undefined> {
     const frame = await this.#frameOf(window);
     if (frame === undefined) return undefined;
-    const walk = new Walk(
-      (at, moved) => this.facts(at, moved),
-      (at) => this.#children(at),
-    );
+    const walk = new Walk({
+      facts: (at, moved) => this.facts(at, moved),
+      children: (at) => this.#children(at),
+      isNative: (at) => this.#isNative(at),
+    });
     const root = await walk.from(frame);
     return root && { root, isCut: walk.isCut };
   }
@@ -87,6 +88,14 @@ export class AccessTree {
     return (nearest.find(({ name }) => name === title) ?? nearest[0])?.at;
   }
 
+  /** Whether the toolkit itself tells where a thing is, also inside of what a program tells displaced. */
+  async #isNative(at: Accessible): Promise<boolean> {
+    const attributes = await this.#bus
+      .call({ at, interface: 'Accessible', member: 'GetAttributes' })
+      .catch(unlessSilent);
+    return typeof attributes === 'object' && attributes !== null && 'toolkit' in attributes;
+  }
+
   async #children(at: Accessible): Promise<Accessible[]> {
     const list = await this.#bus.call({ at, interface: 'Accessible', member: 'GetChildren' });
     return listIn(list).flatMap((one) => {
@@ -96,24 +105,26 @@ export class AccessTree {
   }
 }
 
+/** What a walk asks of each thing. */
+interface Asked {
+  readonly facts: (at: Accessible, moved: Point) => Promise<AccessibleFacts>;
+  readonly children: (at: Accessible) => Promise<Accessible[]>;
+  readonly isNative: (at: Accessible) => Promise<boolean>;
+}
+
 /** One walk through a window, all of a level at once. */
 class Walk {
-  readonly #facts: (at: Accessible, moved: Point) => Promise<AccessibleFacts>;
-  readonly #children: (at: Accessible) => Promise<Accessible[]>;
+  readonly #asked: Asked;
   readonly #end = performance.now() + WALK_MS;
   #nodes = 0;
   isCut = false;
 
-  constructor(
-    facts: (at: Accessible, moved: Point) => Promise<AccessibleFacts>,
-    children: (at: Accessible) => Promise<Accessible[]>,
-  ) {
-    this.#facts = facts;
-    this.#children = children;
+  constructor(asked: Asked) {
+    this.#asked = asked;
   }
 
   async from(frame: Accessible): Promise<AccessibleNode | undefined> {
-    const facts = await this.#facts(frame, [0, 0]);
+    const facts = await this.#asked.facts(frame, [0, 0]);
     return { ...facts, children: await this.#below(facts, facts.rect, 0) };
   }
 
@@ -122,8 +133,10 @@ class Walk {
       this.isCut ||= parent.childCount > 0;
       return [];
     }
-    if (parent.childCount <= 0) return [];
-    const children = await this.#children(parent.at).catch(unlessSilent);
+    // The bar of a program whose menus another one shows has no place, and its menus say that they are at others.
+    const isNowhere = parent.role === MENU_BAR && isEmptyRect(parent.rect);
+    if (parent.childCount <= 0 || isNowhere) return [];
+    const children = await this.#asked.children(parent.at).catch(unlessSilent);
     const nodes = await Promise.all((children ?? []).map((at) => this.#node(at, parent, seen, depth + 1)));
     return nodes.filter((node) => node !== undefined);
   }
@@ -134,7 +147,7 @@ class Walk {
       return undefined;
     }
     // A thing that is gone while others are read is not there; a program that is silent ends the walk.
-    const told = await this.#facts(at, parent.moved).catch(unlessSilent);
+    const told = await this.#told(at, parent).catch(unlessSilent);
     if (told === undefined || !hasState(told.states, 'showing')) return undefined;
     if (told.rect[0] < NOWHERE || told.rect[1] < NOWHERE) return undefined;
     const facts = told.role === ROLES.rootPane ? putRight(told, parent.rect) : told;
@@ -143,7 +156,16 @@ class Walk {
     const children = isOutside && !HOLDS_OUTSIDE.has(facts.role) ? [] : await this.#below(facts, seen, depth);
     return { ...facts, children };
   }
+
+  async #told(at: Accessible, { moved }: AccessibleFacts): Promise<AccessibleFacts> {
+    const isPlaced = isMoved(moved) && (await this.#asked.isNative(at));
+    return this.#asked.facts(at, isPlaced ? [0, 0] : moved);
+  }
 }
+
+const MENU_BAR = 34;
+
+const isMoved = ([dx, dy]: Point): boolean => dx !== 0 || dy !== 0;
 
 /** What may have something to be seen where it is not itself: menus, and tabs that say that they are elsewhere. */
 const HOLDS_OUTSIDE: ReadonlySet<number> = new Set([33, 34, 35, 37, 38]);
