@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { ToolClient, type ToolAnswer } from '#libs/mcp';
+import { pngOf, readPng } from '#libs/picture';
 import { hasAdb, RealAdb, StandInAdbd, StandInPhone, StandInServer } from '#libs/testing';
 import { ON_META, type Json, type MobileSettings } from '#proto';
 
@@ -199,6 +200,26 @@ describe('a phone', () => {
   const click = (name = 'OK', id = '2', on?: object) =>
     refused('click_control', { control_id: id, control_name: name }, on);
   const nothingDone = async () => expect(await rig.phone.calls()).toEqual([]);
+
+  it('marks its picture with the ids of the newest listing, and has none to mark without one', async () => {
+    const plain = { width: 400, height: 300, rgb: new Uint8Array(400 * 300 * 3).fill(255) };
+    await rig.phone.put('screen.png', pngOf(plain));
+    await list();
+    const answer = await call('capture_screenshot', { annotated: true });
+    expect(answer).toMatchObject({ isError: false, value: { pictures: [{ of: 'screen' }, { of: 'marked' }] } });
+    const parts = answer.kind === 'answered' ? (answer.parts ?? []) : [];
+    const [clean, marked] = parts.map((part) => {
+      const { blob } = part['resource'] as { readonly blob: string };
+      const read = readPng(Buffer.from(blob, 'base64'));
+      return 'picture' in read ? read.picture : plain;
+    });
+    expect(clean?.rgb).toEqual(plain.rgb);
+    // The frame of the button at 100,200 and nothing far from it.
+    const redAt = (x: number, y: number) => marked?.rgb[(y * 400 + x) * 3 + 1];
+    expect([redAt(299, 230), redAt(350, 20)]).toEqual([60, 255]);
+    await done('back');
+    expect(await refused('capture_screenshot', { annotated: true })).toMatch(/^WINDOW_CHANGED: /u);
+  });
 
   it('taps by no id before anything is listed', async () => {
     const fresh = await withStandIn();

@@ -3,9 +3,9 @@ import { PhoneFault } from '../faults/index.js';
 import { parseHierarchy, screenOf, type PhoneScreen } from '../screen/index.js';
 import { clearingPieces, TEXT_KEYBOARD, typedPieces, type Keyboard, type TypedPiece } from './typing.js';
 
-const COMMAND_MS = 20_000;
+const COMMAND_MS = 60_000;
 /** A real device takes seconds for its hierarchy, and gives up by itself after ten. */
-const LOOK_MS = 40_000;
+const LOOK_MS = 60_000;
 const TEXT_BYTES_MAX = 1024 * 1024;
 const SCREEN_BYTES_MAX = 8 * 1024 * 1024;
 const PICTURE_BYTES_MAX = 32 * 1024 * 1024;
@@ -16,6 +16,13 @@ interface Asked {
   readonly signal: AbortSignal;
   readonly timeoutMs?: number;
   readonly bytesMax?: number;
+}
+
+/** A picture of the screen as PNG. */
+export interface PhonePicture {
+  readonly bytes: Buffer;
+  readonly width: number;
+  readonly height: number;
 }
 
 /** What an Android device can be asked for and told to do, each as commands of its own shell. */
@@ -40,9 +47,7 @@ export class Phone {
   }
 
   /** A picture of the screen as PNG. */
-  async picture(
-    signal: AbortSignal,
-  ): Promise<{ readonly bytes: Buffer; readonly width: number; readonly height: number }> {
+  async picture(signal: AbortSignal): Promise<PhonePicture> {
     const { stdout: bytes } = await this.#asked(['screencap', '-p'], { signal, bytesMax: PICTURE_BYTES_MAX });
     const isPng = bytes.length > PNG_HEAD_BYTES && bytes.subarray(0, PNG_START.length).equals(PNG_START);
     if (!isPng) throw new PhoneFault('NOT_RESPONDING', 'what the device gave as its picture is no PNG');

@@ -34,6 +34,11 @@ export class ScreenListing {
     this.#screen = undefined;
   }
 
+  /** All that is listed. */
+  controls(): readonly PhoneControl[] {
+    return this.#current(undefined).controls;
+  }
+
   /** The control that is meant, if it is surely that one. */
   control(id: string, name: string, seen: SeenScreen | undefined): PhoneControl {
     const screen = this.#current(seen);

@@ -1,4 +1,5 @@
-import type { Phone } from '../phone/index.js';
+import { marked as drawMarks, pngOf, readPng } from '#libs/picture';
+import type { Phone, PhonePicture } from '../phone/index.js';
 import { PhoneFault } from '../faults/index.js';
 import {
   centreOf,
@@ -20,6 +21,7 @@ type Point = readonly [x: number, y: number];
 
 /** After a tap a keyboard comes up: the field that has the focus is looked for more than once. */
 const FOCUS_LOOKS = 3;
+const MARK = [165, 240, 181] as const;
 const FIELD_CHARS_MAX = 5_000;
 
 /** Looks, compares what is there with what was seen, and only then acts. */
@@ -38,6 +40,15 @@ export class PhoneDesk {
     const screen = await this.#phone.screen(signal);
     this.#listing.replace(screen);
     return { screen, listing: this.#listing.id };
+  }
+
+  /** A picture of the screen, and the same with the numbers of the newest listing on it. */
+  async marked(signal: AbortSignal): Promise<{ readonly clean: PhonePicture; readonly bytes: Buffer }> {
+    const marks = this.#listing.controls().map(({ id, rect }) => ({ box: rect, label: id, colour: MARK }));
+    const clean = await this.#phone.picture(signal);
+    const read = readPng(clean.bytes);
+    if ('why' in read) throw new PhoneFault('NOT_RESPONDING', `the picture of the device cannot be read: ${read.why}`);
+    return { clean, bytes: pngOf(drawMarks(read.picture, marks)) };
   }
 
   async click(meant: Meant, signal: AbortSignal): Promise<PhoneControl> {

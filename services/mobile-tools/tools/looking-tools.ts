@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ToolResult, type HostedTool } from '#libs/mcp';
+import type { PhonePicture } from '../phone/index.js';
 import { phoneTool, type PhoneSetting } from './tool.js';
 
 const Rect = z.tuple([z.number(), z.number(), z.number(), z.number()]);
@@ -26,8 +27,8 @@ const Application = z.object({
   type: z.string(),
   listed: z.boolean(),
 });
-const Picture = z.object({
-  pictures: z.array(z.object({ of: z.literal('screen'), rect: Rect, width: z.number(), height: z.number() })),
+const Pictures = z.object({
+  pictures: z.array(z.object({ of: z.enum(['screen', 'marked']), rect: Rect, width: z.number(), height: z.number() })),
 });
 const About = z.object({ model: z.string(), release: z.string(), size: z.string() });
 
@@ -84,16 +85,19 @@ export function lookingTools({ desk, phone, turns, applications }: PhoneSetting)
     name: 'capture_screenshot',
     title: 'Picture of the screen',
     description: 'Takes a picture of the screen of the phone.',
-    input: z.object({}),
-    output: Picture,
+    input: z.object({
+      annotated: z
+        .boolean()
+        .default(false)
+        .describe('A second picture beside it has the ids of the newest listing on it.'),
+    }),
+    output: Pictures,
     readOnly: true,
-    run: (_, signal) =>
+    run: ({ annotated }, signal) =>
       turns.take(async () => {
-        const { bytes, width, height } = await phone.picture(signal);
-        const value: z.infer<typeof Picture> = {
-          pictures: [{ of: 'screen', rect: [0, 0, width, height], width, height }],
-        };
-        return new ToolResult(value, {}, [{ name: 'screen.png', mediaType: 'image/png', bytes }]);
+        if (!annotated) return picturesOf(await phone.picture(signal));
+        const { clean, bytes } = await desk.marked(signal);
+        return picturesOf(clean, bytes);
       }),
   });
   const about = phoneTool({
@@ -106,6 +110,17 @@ export function lookingTools({ desk, phone, turns, applications }: PhoneSetting)
     run: (_, signal) => phone.about(signal),
   });
   return [controls, apps, picture, about];
+}
+
+/** The pictures of one moment, in the order of their files. */
+function picturesOf({ bytes, width, height }: PhonePicture, marked?: Buffer): ToolResult<z.infer<typeof Pictures>> {
+  const taken = [
+    { of: 'screen' as const, bytes },
+    ...(marked === undefined ? [] : [{ of: 'marked' as const, bytes: marked }]),
+  ];
+  const rect: [number, number, number, number] = [0, 0, width, height];
+  const files = taken.map((one) => ({ name: `${one.of}.png`, mediaType: 'image/png', bytes: one.bytes }));
+  return new ToolResult({ pictures: taken.map(({ of }) => ({ of, rect, width, height })) }, {}, files);
 }
 
 /** Of what is in a field; a picture shows the rest. */
