@@ -41,6 +41,7 @@ import { TaskError, TaskResult } from './result.js';
 import { RunNote } from './run-note.js';
 import { AttemptFiles } from './task-files.js';
 import { SaidWords } from './words.js';
+import { WaitReasons } from './wait-reasons.js';
 
 const attempt = z.int().min(0);
 
@@ -75,8 +76,6 @@ export const AgentOrder = z.strictObject({
 });
 export type AgentOrder = z.infer<typeof AgentOrder>;
 
-const WaitReason = z.string().min(1).max(LIMITS.waitReasonCharsMax);
-
 /**
  * Ready tasks that no connected device can take, from `at` on, and those of which that is no longer so though they have not
  * started: a device that would do is connected and busy. What starts or ends waits no more without a word.
@@ -87,10 +86,7 @@ export const TasksWaiting = z
     over: z.array(TaskId).max(LIMITS.tasksMax),
     at: Instant,
     /** Why no device took those that began, as the fleet was then: once for all that ask for the same, and of many the first. */
-    why: z
-      .array(z.strictObject({ tasks: z.array(TaskId).min(1).max(LIMITS.tasksMax), text: WaitReason }))
-      .max(LIMITS.waitReasonsMax)
-      .optional(),
+    why: WaitReasons.optional(),
   })
   .refine(({ began, over }) => began.length + over.length > 0, 'at least one task must be named');
 

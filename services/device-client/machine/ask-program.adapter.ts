@@ -7,7 +7,7 @@ const ANSWER_BYTES_MAX = 64 * 1024;
  * What a program that knows of the machine says; nothing of one that is not there, says too much, or nothing in time. It gets no more
  * than this time whatever becomes of it: what it has started may keep its output open, and who waits for a driver cannot even be killed.
  */
-export async function answerOf(program: string, words: readonly string[], withinMs = ANSWER_MS): Promise<string> {
+export async function programAnswer(program: string, words: readonly string[], withinMs = ANSWER_MS): Promise<string> {
   const asked = execa(program, words, {
     // A group of its own: what it has started ends with it.
     detached: true,

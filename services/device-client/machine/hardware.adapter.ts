@@ -1,6 +1,6 @@
 import { access, readdir, readFile, statfs } from 'node:fs/promises';
 import type { GpuInfo } from '#proto';
-import { answerOf } from './ask-program.adapter.js';
+import { programAnswer } from './ask-program.adapter.js';
 import { amdCard, NVIDIA_QUERY, nvidiaCards, nvidiaDriver, nvidiaModel, rocmCards } from './gpus.js';
 
 /** What does not change while the client runs. */
@@ -44,7 +44,7 @@ async function nvidiaGpus(procDir: string, answerMs: number | undefined): Promis
   const version = await text(`${root}/version`);
   if (version === undefined) return [];
   const query = [`--query-gpu=${NVIDIA_QUERY}`, '--format=csv,noheader,nounits'];
-  const found = nvidiaCards(await answerOf('nvidia-smi', query, answerMs));
+  const found = nvidiaCards(await programAnswer('nvidia-smi', query, answerMs));
   if (found.length > 0) return found;
   // In a container the driver may be there without its program: then the kernel names the cards, without their memory.
   const cards = (await readdir(`${root}/gpus`).catch(() => [])).slice(0, GPUS_MAX);
@@ -66,7 +66,7 @@ async function amdGpus(sysDir: string, answerMs: number | undefined): Promise<Gp
   const isKnown = found.every(({ memoryMb }) => memoryMb !== null);
   if (isKnown || !(await isThere(`${sysDir}/module/amdgpu`))) return found;
   const told = rocmCards(
-    await answerOf('rocm-smi', ['--showproductname', '--showmeminfo', 'vram', '--json'], answerMs),
+    await programAnswer('rocm-smi', ['--showproductname', '--showmeminfo', 'vram', '--json'], answerMs),
   );
   return told.length > 0 ? told : found;
 }

@@ -1,7 +1,7 @@
 import { access, readdir, readFile, statfs } from 'node:fs/promises';
 import { loadavg } from 'node:os';
 import { DeviceMetrics } from '#proto';
-import { answerOf } from './ask-program.adapter.js';
+import { programAnswer } from './ask-program.adapter.js';
 import { plainName } from './gpus.js';
 
 type Gpu = DeviceMetrics['gpus'][number];
@@ -82,7 +82,7 @@ async function nvidiaGpus(procDir: string, answerMs: number | undefined): Promis
   if (!driver) return [];
   const query = 'name,memory.total,memory.free,utilization.gpu';
   // Not through `systeminformation`, which stops the whole process until the program has answered.
-  const said = await answerOf('nvidia-smi', [`--query-gpu=${query}`, '--format=csv,noheader,nounits'], answerMs);
+  const said = await programAnswer('nvidia-smi', [`--query-gpu=${query}`, '--format=csv,noheader,nounits'], answerMs);
   return said.split('\n').flatMap((line) => {
     const fields = line.split(',').map((field) => field.trim());
     const [used, free, total] = fields.toReversed().map((field) => (field === '' ? Number.NaN : Number(field)));

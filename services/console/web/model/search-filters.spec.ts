@@ -1,5 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
-import { answerText, instantOfField, localField, markedPieces, searchFiltersIn, searchSaid } from './search-filters.js';
+import {
+  shownAnswer,
+  instantOfField,
+  localField,
+  markedPieces,
+  searchFiltersIn,
+  searchSaid,
+} from './search-filters.js';
 
 describe('what is searched for', () => {
   it('stands in the address, and comes from it', () => {
@@ -48,12 +55,12 @@ describe('an answer of a tool', () => {
       from: text.indexOf(word),
       to: text.indexOf(word) + word.length,
     }));
-    const shown = answerText({ text, marks });
+    const shown = shownAnswer({ text, marks });
     expect(shown.text).toBe('path: /srv/shop · lines: ready to sell · sold · count: 3');
     expect(shown.marks.map(({ from, to }) => shown.text.slice(from, to))).toEqual(['/srv/shop', 'sell', 'count']);
   });
 
   it('that says no names is left as it is', () => {
-    expect(answerText({ text: 'a, b (c)', marks: [] }).text).toBe('a, b (c)');
+    expect(shownAnswer({ text: 'a, b (c)', marks: [] }).text).toBe('a, b (c)');
   });
 });

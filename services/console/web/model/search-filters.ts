@@ -55,7 +55,7 @@ const AROUND_CHARS = 160;
 const BETWEEN = /[{}[\]:,]*"[{}[\]:,"]+|[{}[\]:,]+"|^[{["]+|["}\]]+$/gu;
 
 /** An answer of a tool as names and values: its brackets and quotation marks say nothing to who reads a part of it. */
-export function answerText({ text, marks }: Pick<FoundText, 'text' | 'marks'>): Pick<FoundText, 'text' | 'marks'> {
+export function shownAnswer({ text, marks }: Pick<FoundText, 'text' | 'marks'>): Pick<FoundText, 'text' | 'marks'> {
   let plain = '';
   let at = 0;
   const shifts: { readonly from: number; readonly by: number }[] = [];

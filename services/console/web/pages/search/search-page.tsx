@@ -1,6 +1,6 @@
 import type { ReactElement } from 'react';
 import { SearchAnswer, type FoundCommand } from '#proto';
-import { answerText, markedPieces, searchFiltersIn, searchSaid } from '../../model/index.js';
+import { shownAnswer, markedPieces, searchFiltersIn, searchSaid } from '../../model/index.js';
 import { Ago, Empty, Foreign, Loading, PageLink, Problem, usePlace } from '../../parts/index.js';
 import { useAsked } from '../../wire/index.js';
 import { words } from '../../words/index.js';
@@ -87,7 +87,7 @@ function FoundIn({ command: { found } }: { readonly command: FoundCommand }): Re
   return (
     <p className="hits">
       <span className="faint">{words.search.in[found.of]}: </span>
-      {markedPieces(found.of === 'output' ? answerText(found) : found).map(({ text, isHit }, index) =>
+      {markedPieces(found.of === 'output' ? shownAnswer(found) : found).map(({ text, isHit }, index) =>
         isHit ? (
           // Pieces of one text never change places.
           <mark key={index}>

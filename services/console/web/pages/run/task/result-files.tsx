@@ -14,7 +14,7 @@ interface ResultFilesProps {
 }
 
 /** The files that came with a result. */
-export function ResultFiles({ runId, taskId, result }: ResultFilesProps): ReactElement | null {
+export function TaskResultFiles({ runId, taskId, result }: ResultFilesProps): ReactElement | null {
   const { files = [] } = result;
   const list = longListOf(taskId, result);
   if (files.length === 0) return null;

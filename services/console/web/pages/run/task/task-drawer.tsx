@@ -17,7 +17,7 @@ import { useMay } from '../../../wire/index.js';
 import { words } from '../../../words/index.js';
 import { retryOf } from '../actions/index.js';
 import { AttemptView } from './attempt.js';
-import { ResultFiles } from './result-files.js';
+import { TaskResultFiles } from './result-files.js';
 
 const OutputPane = lazy(async () => ({ default: (await import('./output.js')).OutputPane }));
 
@@ -174,7 +174,7 @@ function Result({ runId, taskId, result }: ResultProps): ReactElement {
         <Foreign text={typeof value === 'string' ? value : textOf(value)} />
       </pre>
       {cut === undefined ? null : <p className="faint">{words.task.cut}</p>}
-      <ResultFiles runId={runId} taskId={taskId} result={result} />
+      <TaskResultFiles runId={runId} taskId={taskId} result={result} />
     </section>
   );
 }
