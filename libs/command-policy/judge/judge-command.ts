@@ -19,6 +19,7 @@ import {
   placesAt,
   literal,
 } from '../words/index.js';
+import { desktopFinding } from './judge-desktop.js';
 import { judgeInvocation } from './judge-invocation.js';
 import { phoneFinding } from './judge-phone.js';
 import { readScript, type ShellParser } from '../script/index.js';
@@ -140,13 +141,14 @@ function toolFindings(command: CommandCall, judging: CallJudging): readonly Comm
   if (of === undefined)
     return ruled(
       [
-        phoneFinding(command, judging.settings) ?? {
-          kind: 'program',
-          class: 'privileged',
-          atLeast: 'approve',
-          rule: 'unknown-tool',
-          reason: `The policy does not know the tool ${tool}.`,
-        },
+        phoneFinding(command, judging.settings) ??
+          desktopFinding(command) ?? {
+            kind: 'program',
+            class: 'privileged',
+            atLeast: 'approve',
+            rule: 'unknown-tool',
+            reason: `The policy does not know the tool ${tool}.`,
+          },
       ],
       { name: tool, call },
       judging.settings,
