@@ -66,6 +66,15 @@ export class LiveClient {
     }
   }
 
+  /** Takes nothing more from the network until `resume`. */
+  pause(): void {
+    this.#socket.pause();
+  }
+
+  resume(): void {
+    this.#socket.resume();
+  }
+
   end(): void {
     this.#socket.on('error', () => undefined);
     this.#socket.terminate();

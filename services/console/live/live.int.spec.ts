@@ -1,6 +1,6 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
@@ -255,6 +255,68 @@ describe('a run', () => {
     expect(one.of('bytes', 5).map(({ offset, text }) => [offset, text])).toEqual([[4, 'two\n']]);
   });
 });
+
+describe('a client that reads slowly', () => {
+  /** What a run that is not to be folded says, so much that no network holds it. */
+  const spoken = (first: RunCommit, count: number): RunCommit[] =>
+    Array.from({ length: count }, (_, at) => {
+      const [number, sequence] = [first.number + at + 1, (first.events.at(-1)?.sequence ?? 0) + at + 1];
+      const by = { kind: 'person', id: 'anna' } as const;
+      const data = { number: at + 1, by, text: 'x'.repeat(WORDS_CHARS), saidAt: first.at };
+      const hash = String(number).padStart(64, '0');
+      return {
+        ...first,
+        number,
+        hash,
+        events: [{ ...first.events[0], sequence, type: 'WORDS_SAID', data }],
+      } as RunCommit;
+    });
+
+  it('is sent no more than it takes, holds up nobody, and misses nothing', async () => {
+    const [first] = history();
+    if (first === undefined) throw new Error('the history is empty');
+    const commits = [first, ...spoken(first, SPOKEN)];
+    const { runId: run } = first;
+    await append([first]);
+    const [slow, quick] = [await client(), await client()];
+    const channels = Array.from({ length: CHANNELS }, (_, channel) => channel);
+    for (const channel of channels) slow.open(channel, { kind: 'run', run });
+    quick.open(0, { kind: 'run', run });
+    await Promise.all([slow.heard('live', channels.length), quick.heard('live')]);
+    const before = residentBytes();
+    slow.pause();
+    await append(commits.slice(1));
+    await quick.heard('commit', commits.length);
+    expect(numbers(quick)).toEqual(commits.map(({ number }) => number));
+    expect(residentBytes() - before).toBeLessThan(LEAST_BYTES / 2);
+    // One of them is read to its end now; where the console gave the socket up meanwhile, from the place that is known.
+    for (const channel of channels.slice(1)) slow.say({ op: 'close', channel });
+    slow.resume();
+    const seen: number[] = [];
+    for (let [one, after] = [slow, 0]; ;) {
+      await one.heard('commit', commits.length - seen.length, 0).catch(() => undefined);
+      seen.push(...numbers(one, 0));
+      after = one.of('commit', 0).at(-1)?.sequence ?? after;
+      if (seen.length >= commits.length) break;
+      one = await until(() => client());
+      one.open(0, { kind: 'run', run, after });
+    }
+    expect(seen).toEqual(commits.map(({ number }) => number));
+  });
+});
+
+const WORDS_CHARS = 16_000;
+const SPOKEN = 768;
+/** On which one client follows the same run: each is read for by itself. */
+const CHANNELS = 16;
+/** What waits for who takes nothing, on all of his channels, where nobody looks at that. */
+const LEAST_BYTES = WORDS_CHARS * SPOKEN * CHANNELS;
+
+/** Of the console. */
+function residentBytes(): number {
+  const kib = /^VmRSS:\s+(?<kib>\d+) kB$/mu.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.groups?.['kib'];
+  return Number(kib) * 1024;
+}
 
 describe('a list', () => {
   it('is told whole, then by what changes; stale while nobody keeps it', async () => {
