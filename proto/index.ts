@@ -53,6 +53,7 @@ export * from './members.js';
 export * from './view.js';
 export * from './search.js';
 export * from './figures.js';
+export * from './settings.js';
 export * from './queries.js';
 export * from './roles.js';
 export * from './feed.js';

@@ -29,6 +29,7 @@ import { LIMITS } from './limits.js';
 import { Issue, Refusal } from './request.js';
 import { FiguresAnswer, FiguresRequest } from './figures.js';
 import { SearchAnswer, SearchRequest } from './search.js';
+import { SettingsInUse } from './settings.js';
 import { RunSummary, RunView } from './view.js';
 
 /** Answer of a query that cannot be served as asked. */
@@ -65,6 +66,11 @@ const CommandOfPerson = idSchema('the id of a command');
 const orders = <Q extends z.ZodRawShape>(request: Q) =>
   asks({ id: CommandOfPerson, ...request }, { changed: z.boolean() });
 
+/** What it works by; every replica answers for itself. */
+const settings = { request: z.strictObject({}), answer: SettingsInUse };
+/** The text of a file of prompts that it has loaded; null: it has none of that hash. Every replica answers for itself. */
+const prompt = asks({ sha256: Sha256 }, { text: z.string().nullable() });
+
 /** Takes an input again by its place in its stream, after the cause of its dead letter was mended; nothing is published twice. */
 const dlqRetry = asks({ stream: z.string().min(1).max(64), sequence: z.int().min(1) }, { handled: z.literal(true) });
 
@@ -76,6 +82,8 @@ export const QUERIES = {
   orchestrator: { 'dlq-retry': dlqRetry },
   'device-agent': {
     'dlq-retry': dlqRetry,
+    settings,
+    prompt,
     /** What the service's command policy says about a call that an agent would make on a device; nothing is run. */
     explain: asks(
       { deviceId: DeviceId.optional(), command: CommandCall },
@@ -277,6 +285,8 @@ export const QUERIES = {
   },
   planner: {
     'dlq-retry': dlqRetry,
+    settings,
+    prompt,
     /** How a goal would be planned, without planning it. */
     match: { request: z.strictObject({ goal: z.string().min(1).max(20_000) }), answer: GoalMatch },
     runbooks: asks(
@@ -399,3 +409,11 @@ export const QUERIES = {
     metrics: { request: FiguresRequest, answer: FiguresAnswer },
   },
 } as const;
+
+/** Questions that every replica answers for itself, as one may work by other things than the next. */
+export const ASKED_OF_ALL = [
+  'device-agent.settings',
+  'device-agent.prompt',
+  'planner.settings',
+  'planner.prompt',
+] as const satisfies readonly `${keyof typeof QUERIES}.${string}`[];

@@ -1,8 +1,9 @@
 import { ConfigError } from '#libs/platform';
+import type { SettingsInUse } from '#proto';
 import type { ChatModel, Embedder } from './models/index.js';
 import { OpenAiEmbedder, OpenAiChatModel } from './openai/index.js';
 import { TranscriptError, withRecording } from './stand-ins/index.js';
-import { loadModelSettings, keysOf, ModelSettingsError } from './settings/index.js';
+import { loadModelSettings, keysOf, modelsInUse, ModelSettingsError } from './settings/index.js';
 
 /**
  * The model that the environment configures: an endpoint, a recording of one, or null for none. Throws ConfigError, in one sentence,
@@ -13,6 +14,15 @@ export function loadChatModel(environment: Environment): ChatModel | null {
     const settings = loadModelSettings(environment);
     const model = settings === null ? null : new OpenAiChatModel({ settings });
     return withRecording(environment['ORRERY_MODEL_RECORDING'], model);
+  });
+}
+
+/** How the environment has models asked, to be shown to people. Throws ConfigError like `loadChatModel`. */
+export function loadModelsInUse(environment: Environment): Pick<SettingsInUse, 'models' | 'replays'> {
+  return loaded(() => {
+    const settings = loadModelSettings(environment);
+    const replays = environment['ORRERY_MODEL_RECORDING']?.startsWith('replay:') === true;
+    return { models: settings === null ? [] : modelsInUse(settings), replays };
   });
 }
 

@@ -12,8 +12,20 @@ import {
   type PromptTemplate,
   type PromptTemplates,
 } from '#libs/prompter';
-import { parseWith, sentenceOf } from '#proto';
+import { parseWith, sentenceOf, type LoadedPrompt } from '#proto';
 import { ExamplesFile, PROMPT_LIMITS, TemplateFile } from './prompt-file.js';
+
+/** One file as it was read. */
+export interface PromptText {
+  readonly file: string;
+  readonly sha256: string;
+  readonly text: string;
+}
+
+/** What prompts are made of, and the files that it stands in. */
+export interface LoadedPrompts extends PromptTemplates {
+  readonly files: readonly PromptText[];
+}
 
 /** A file of prompts that cannot be used: which one, where in it, and what would be valid. */
 export class PromptFileError extends Error {
@@ -30,12 +42,14 @@ export class PromptFileError extends Error {
  * Reads all prompts: `prompts/` of this installation, or the directory in ORRERY_PROMPTS_DIR, or the one given. The id of a
  * template is the path of its file without the ending; its hash is the SHA-256 of the file's bytes, as `sha256sum` gives it.
  */
-export async function loadPrompts(directory: string = promptsDirectory()): Promise<PromptTemplates> {
+export async function loadPrompts(directory: string = promptsDirectory()): Promise<LoadedPrompts> {
   const files = await yamlFiles(directory);
   const templates: PromptTemplate[] = [];
   const examples: PromptExamples[] = [];
+  const texts: PromptText[] = [];
   for (const file of files) {
     const { bytes, hash } = await contentOf(directory, file);
+    texts.push({ file, sha256: hash, text: bytes.toString('utf8') });
     const id = file.replace(ENDING, '');
     const [, mode, name] = EXAMPLES.exec(id) ?? [];
     if (name !== undefined) {
@@ -45,10 +59,14 @@ export async function loadPrompts(directory: string = promptsDirectory()): Promi
       templates.push(...templatesOf(id, hash, parsedAs(TemplateFile, file, bytes)));
     }
   }
-  const prompts = { templates, examples };
+  const prompts = { templates, examples, files: texts };
   checkTemplates(directory, prompts);
   return prompts;
 }
+
+/** The files as they are told to who asks what is loaded. */
+export const loadedPrompts = (files: readonly PromptText[]): LoadedPrompt[] =>
+  files.map(({ file, sha256, text }) => ({ file, sha256, bytes: Buffer.byteLength(text) }));
 
 /** The directory that counts when none is given. */
 export function promptsDirectory(environment: NodeJS.ProcessEnv = process.env): string {

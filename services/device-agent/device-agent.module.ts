@@ -31,6 +31,7 @@ import {
   DeliverHandler,
   ExplainHandler,
   RUNNER_TIMES,
+  SettingsHandler,
   type RunnerParts,
   type RunnerTimes,
 } from './orders/index.js';
@@ -56,7 +57,15 @@ const NO_MODEL: ChatModel = { ask: () => Promise.resolve([]) };
  */
 @Module({
   // A dead letter does not say for which durable it was bad: what stops an attempt is read first.
-  controllers: [ControlConsumer, AttemptsConsumer, RunEndsConsumer, DeliverHandler, ExplainHandler, WorkspacesHandler],
+  controllers: [
+    ControlConsumer,
+    AttemptsConsumer,
+    RunEndsConsumer,
+    DeliverHandler,
+    ExplainHandler,
+    SettingsHandler,
+    WorkspacesHandler,
+  ],
   providers: [
     part(DEVICE_AGENT_CONFIG, [], () => loadConfig(DeviceAgentConfig)),
     part(AGENT_KIT, [DEVICE_AGENT_CONFIG, LOGGER, Metrics], async (config, logger, metrics) => {

@@ -23,7 +23,7 @@ import {
 import { McpEndpoint } from './endpoint/index.js';
 import { ExampleEmbeddings, examplesFrom, meteredEmbedder, type ExperienceStore } from './experience/index.js';
 import { FleetWatch, MatchQueries, PlanningFleet } from './fleet/index.js';
-import { loadPlannerKit, PLANNER_KIT, RunbookShelf, Warming } from './kit/index.js';
+import { loadPlannerKit, PLANNER_KIT, RunbookShelf, SettingsQueries, Warming } from './kit/index.js';
 import { EvaluationHandler, LEARNING, LearningHandler, LearningQueries, Reflection } from './learning/index.js';
 import { PlannerConfig } from './planner.config.js';
 import {
@@ -61,7 +61,7 @@ const ENDPOINT = token<McpEndpoint | null>('ENDPOINT');
  *   other planners ──MCP──► McpEndpoint ──► verbs of the orchestrator
  */
 @Module({
-  controllers: [RoundsConsumer, MatchQueries, LearningQueries],
+  controllers: [RoundsConsumer, MatchQueries, LearningQueries, SettingsQueries],
   providers: [
     part(PLANNER_CONFIG, [], () => loadConfig(PlannerConfig)),
     part(PLANNER_KIT, [PLANNER_CONFIG, LOGGER, Metrics], async (config, logger, metrics) => {

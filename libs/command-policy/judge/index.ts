@@ -2,4 +2,5 @@
 export * from './device-links.adapter.js';
 export * from './explain.js';
 export * from './open-policy.js';
+export * from './policy-in-use.js';
 export type { Links, Starts } from '../calls/index.js';

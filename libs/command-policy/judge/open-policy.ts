@@ -54,7 +54,7 @@ export function openPolicy({ file, sensitivePaths = [], links }: PolicySource, p
       return mayLack && isFixed && isTelling(command) ? { ...fits, onlyTells: true } : fits;
     },
   };
-  inners.set(opened, { settings, parser, links });
+  inners.set(opened, { settings, parser, links, file: policy });
   return opened;
 }
 
@@ -69,6 +69,7 @@ interface Inner {
   readonly settings: (device: JudgedDevice | undefined) => Settings;
   readonly parser: ShellParser;
   readonly links: Links | undefined;
+  readonly file: PolicyFile | undefined;
 }
 
 /** What an explanation needs of a policy beyond its answers. */

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { afterAll, describe, expect, it } from '@jest/globals';
-import { loadChatModel, loadEmbedder } from '../load.adapter.js';
+import { loadChatModel, loadEmbedder, loadModelsInUse } from '../load.adapter.js';
 import { OpenAiEmbedder } from '../openai/embedder.adapter.js';
 import { OpenAiChatModel } from '../openai/chat-model.adapter.js';
 import { loadModelSettings } from './settings.adapter.js';
@@ -283,5 +283,29 @@ describe('settings that cannot be used are refused with their place', () => {
     expect(said).toBe(
       'default.key.env names OPENAI_API_KEY, which holds no key: a key is one word of printable ASCII.',
     );
+  });
+});
+
+describe('what people are shown', () => {
+  it('has the host of every endpoint and whether there is a key, and neither a key nor a path that could hold one', () => {
+    const yaml = `
+default: { baseUrl: "https://one.example:8443/${KEY}/v1", key: { env: ONE_KEY }, model: m, backup: { baseUrl: "http://two.example/${KEY}", model: b } }
+agents: { LinuxAgent: { temperature: 0.2, maxTokens: 900 } }
+embedding: { model: dots, key: { env: ONE_KEY } }
+`;
+    const { models, replays } = loadModelsInUse({ ORRERY_MODEL_FILE: file(yaml), ONE_KEY: KEY });
+    expect(models).toMatchObject([
+      { of: 'default', model: 'm', host: 'one.example:8443', hasKey: true, timeoutMs: 120_000, retries: 2 },
+      { of: 'backup of default', model: 'b', host: 'two.example', hasKey: false },
+      { of: 'LinuxAgent', model: 'm', temperature: 0.2, maxTokens: 900 },
+      { of: 'backup of LinuxAgent', model: 'b' },
+      { of: 'embedding', model: 'dots', host: 'one.example:8443', hasKey: true },
+    ]);
+    expect(replays).toBe(false);
+    expect(JSON.stringify(models)).not.toContain(KEY);
+  });
+
+  it('is nothing where no model is configured', () => {
+    expect(loadModelsInUse({ OPENAI_API_KEY: KEY })).toEqual({ models: [], replays: false });
   });
 });

@@ -1,9 +1,19 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { Svcm, type ServiceMsg } from '@nats-io/services';
-import type { NatsConnection } from '@nats-io/transport-node';
+import { nuid, type NatsConnection } from '@nats-io/transport-node';
 import type { z } from 'zod';
 import { proveActor } from '#libs/keys';
-import { parseWith, QUERIES, QueryError, subjects, isSignedAction, type QueryAction, type Refusal } from '#proto';
+import {
+  ASKED_OF_ALL,
+  parseJson,
+  parseWith,
+  QUERIES,
+  QueryError,
+  subjects,
+  isSignedAction,
+  type QueryAction,
+  type Refusal,
+} from '#proto';
 import { ConnectionWatch, isAsked, refusalOfFault, storeFaultOf } from '../connection/index.js';
 import { ask, type QuestionOutcome } from './ask.client.js';
 import { askerOf, type Asker, type Authority } from './asker.js';
@@ -61,6 +71,8 @@ export async function serveQueries<S extends QueryService>(
     const handler = handlers[name as QueryName<S>] as Endpoint['handler'];
     served.addEndpoint(name, {
       subject: subjects.query(service, name),
+      // A queue of its own: it hears what all are asked.
+      ...(OF_ALL.has(`${service}.${name}`) && { queue: nuid.next() }),
       handler: (error, message) => {
         if (error !== null || !isAsked(message)) return;
         const action = `${service}.${name}` as QueryAction;
@@ -129,6 +141,8 @@ function jsonOf(message: ServiceMsg): unknown {
   }
 }
 
+const OF_ALL: ReadonlySet<string> = new Set(ASKED_OF_ALL);
+
 export interface AskOptions {
   /** 5 s when absent. */
   readonly timeoutMs?: number;
@@ -178,6 +192,43 @@ export async function query<S extends QueryService, N extends QueryName<S>>(
     kind: 'invalid',
     cause: answered.error,
   });
+}
+
+/** How long the next replica may take after one that has answered, and all together. */
+const STALL_MS = 700;
+const ALL_MS_MAX = 4_000;
+
+/**
+ * Asks every replica of a service what each answers for itself, once. Nobody knows how many there are: these are those that have answered in
+ * time. Throws like `query` when it is none, and when one refuses.
+ */
+export async function queryAll<S extends QueryService, N extends QueryName<S>>(
+  nc: NatsConnection,
+  service: S,
+  name: N,
+  request: QueryRequest<S, N>,
+  { signer = signerOn(nc), stallMs = STALL_MS }: Pick<AskOptions, 'signer'> & { readonly stallMs?: number } = {},
+): Promise<QueryAnswer<S, N>[]> {
+  const schemas = (QUERIES[service] as Record<string, Schemas>)[name];
+  if (schemas === undefined) throw new TypeError(`There is no query ${service}.${name}.`);
+  const subject = subjects.query(service, name);
+  const question = signer === undefined ? JSON.stringify(request) : signed(subject, request as object, signer);
+  const found: QueryAnswer<S, N>[] = [];
+  try {
+    const options = { strategy: 'stall', stall: stallMs, maxWait: ALL_MS_MAX } as const;
+    for await (const message of await nc.requestMany(subject, question, options)) {
+      const json = parseJson(message.data);
+      const no = QueryError.safeParse(json);
+      if (no.success) throw new QueryRefusedError(no.data.error);
+      const answered = schemas.answer.safeParse(json);
+      if (answered.success) found.push(answered.data);
+    }
+  } catch (cause) {
+    if (cause instanceof QueryRefusedError) throw cause;
+    throw new QueryUnavailableError(`The ${service} service could not be asked.`, { kind: 'nobody', cause });
+  }
+  if (found.length > 0) return found;
+  throw new QueryUnavailableError(`No ${service} service has answered.`, { kind: 'nobody' });
 }
 
 /** Asked twice, these would give two secrets or ask a model twice; all others change what they change once. */

@@ -6,7 +6,7 @@ import { notAsked, ANYBODY, asksAsAnybody, startTestNats } from '#libs/testing';
 import type { TestNats } from '#libs/testing';
 import { connectBus } from '../connection/bus.client.js';
 import { ConnectionWatch } from '../connection/index.js';
-import { query, serveQueries } from './queries.adapter.js';
+import { query, queryAll, serveQueries } from './queries.adapter.js';
 import type { QueryHandlers, Served } from './queries.adapter.js';
 import { QueryRefusedError, QueryUnavailableError } from './refused.js';
 
@@ -44,6 +44,35 @@ describe('queries', () => {
   it('are answered with what was promised', async () => {
     expect(await query(nc, 'logging', 'report', { runId: RUN })).toEqual({ runId: RUN, markdown: `# ${RUN}` });
     expect(await query(nc, 'logging', 'runs', {})).toEqual({ runs: [] });
+  });
+
+  it('that every replica answers for itself reach all of them, and the others one', async () => {
+    const asked: string[] = [];
+    const replica = (instance: string) =>
+      serveQueries(
+        nc,
+        'planner',
+        {
+          ...notAsked('planner'),
+          settings: () =>
+            Promise.resolve({ instance, policy: null, prompts: [], models: [], visual: false, replays: false }),
+          runbooks: () => {
+            asked.push(instance);
+            return Promise.resolve({ runbooks: [], problems: [] });
+          },
+        },
+        { authority: ANYBODY },
+      );
+    await expect(queryAll(nc, 'planner', 'settings', {})).rejects.toThrow(QueryUnavailableError);
+    const replicas = [await replica('one'), await replica('two')];
+    const answers = await queryAll(nc, 'planner', 'settings', {}, { stallMs: 2_000 });
+    expect(answers.map(({ instance }) => instance).toSorted((left, right) => left.localeCompare(right))).toEqual([
+      'one',
+      'two',
+    ]);
+    await query(nc, 'planner', 'runbooks', {});
+    expect(asked).toHaveLength(1);
+    for (const one of replicas) await one.stop();
   });
 
   it('are refused with a reason', async () => {

@@ -46,6 +46,8 @@ export class FakePlanner {
       nc,
       'planner',
       {
+        settings: notAsked,
+        prompt: notAsked,
         experiences: async ({ text, limit = 50 }) => {
           const all = [...this.experiences.values()].filter(({ request }) => request.includes(text ?? ''));
           return { enabled: this.isEnabled, experiences: all.slice(0, limit) };

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { QUERIES, type QueryAction } from '#proto';
+import { ASKED_OF_ALL, QUERIES, type QueryAction } from '#proto';
 
 /** How one question, or one order, is put over HTTP that a service answers as it is. */
 export interface QuestionRoute {
@@ -168,6 +168,20 @@ export const QUESTION_ROUTES: readonly QuestionRoute[] = [
     asks: 'device-agent.explain',
     what: 'What the policy says of a call on a device, and the wall it would get; nothing is run',
   },
+  ...(['device-agent', 'planner'] as const).flatMap((service): QuestionRoute[] => [
+    {
+      method: 'get',
+      path: `settings/${service}`,
+      asks: `${service}.settings`,
+      what: `What each ${service} that has answered works by: policy, prompts, models; nothing secret is in it`,
+    },
+    {
+      method: 'get',
+      path: `settings/${service}/prompts/{sha256}`,
+      asks: `${service}.prompt`,
+      what: `The text of a file of prompts, of each ${service} that has answered; null: it has loaded no such file`,
+    },
+  ]),
   ...(['orchestrator', 'device-agent', 'planner'] as const).map((service): QuestionRoute => ({
     method: 'post',
     path: `dead-letters/${service}/retry`,
@@ -184,7 +198,20 @@ export function queryOf(asks: QueryAction): { readonly request: z.ZodObject; rea
   >;
   const found = queries[service]?.[name];
   if (!(found?.request instanceof z.ZodObject)) throw new Error(`there is no question ${asks}`);
-  return { request: found.request, answer: found.answer };
+  return { request: found.request, answer: ALL_ANSWERS.get(found.answer) ?? found.answer };
+}
+
+/** What every replica answers for itself is one list. */
+const ALL_ANSWERS: ReadonlyMap<z.ZodType, z.ZodType> = new Map(
+  ASKED_OF_ALL.map((asks): [z.ZodType, z.ZodType] => {
+    const { answer } = answerIn(asks);
+    return [answer, z.strictObject({ replicas: z.array(answer).min(1) })];
+  }),
+);
+
+function answerIn(asks: (typeof ASKED_OF_ALL)[number]): { readonly answer: z.ZodType } {
+  const [service, name] = asks.split('.') as ['planner', 'settings'];
+  return QUERIES[service][name];
 }
 
 /** The names in braces. */

@@ -1,7 +1,7 @@
 import type { NatsConnection } from '@nats-io/transport-node';
-import { query, type QueryName, type QueryRequest } from '#libs/messaging';
+import { query, queryAll, type CommandSigner, type QueryName, type QueryRequest } from '#libs/messaging';
 import type { Clock } from '#libs/platform';
-import type { QUERIES, QueryAction } from '#proto';
+import { ASKED_OF_ALL, type QUERIES, type QueryAction } from '#proto';
 import { vouchedFor, type ConsoleCaller } from '../callers/index.js';
 import { RefusedError } from '../http/index.js';
 
@@ -34,10 +34,21 @@ export class Questions {
     }
     const signer = { seed, now: () => clock.now(), vouched: vouchedFor(caller) };
     const [service, name] = asks.split('.') as [keyof typeof QUERIES, QueryName<'registry'>];
+    if ((ASKED_OF_ALL as readonly QueryAction[]).includes(asks)) return this.#askAll(service, name, asked, signer);
     const timeoutMs = isSlow ? SLOW_MS_MAX : ANSWER_MS_MAX;
     return query(nc, service as 'registry', name, asked as QueryRequest<'registry', QueryName<'registry'>>, {
       signer,
       timeoutMs,
     });
+  }
+  async #askAll(
+    service: keyof typeof QUERIES,
+    name: string,
+    asked: object,
+    signer: CommandSigner,
+  ): Promise<{ replicas: unknown[] }> {
+    const { nc } = this.#parts;
+    const request = asked as QueryRequest<'planner', 'settings'>;
+    return { replicas: await queryAll(nc, service as 'planner', name as 'settings', request, { signer }) };
   }
 }

@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
-import { DEFAULTS } from '#proto';
-import { openBashGrammar, openPolicy, type CommandPolicy } from '#libs/command-policy';
+import { DEFAULTS, type SettingsInUse } from '#proto';
+import { openBashGrammar, openPolicy, policyInUse, type CommandPolicy } from '#libs/command-policy';
 import { builtInAgents, type AgentKind, type Middleware, type PrompterOptions } from '#libs/device-agent';
-import { countTokens, loadChatModel, type ChatModel } from '#libs/llm';
+import { countTokens, loadChatModel, loadModelsInUse, type ChatModel } from '#libs/llm';
 import { ConfigError, token, type Environment } from '#libs/platform';
-import { loadPrompts, PromptFileError } from '#libs/prompts';
+import { loadPrompts, loadedPrompts, PromptFileError, type LoadedPrompts, type PromptText } from '#libs/prompts';
 import { loadAgentModules } from './modules.adapter.js';
 
 /** Where the parts of agents lie; those of the installation where it does not say. */
@@ -20,6 +20,9 @@ export interface AgentKit {
   /** Null: no model is configured, so there are no kinds, and exact commands only. */
   readonly model: ChatModel | null;
   readonly kinds: readonly AgentKind[];
+  /** What all this was read from; `texts`: the files of the prompts. */
+  readonly inUse: Omit<SettingsInUse, 'instance'>;
+  readonly texts: readonly PromptText[];
 }
 
 export const AGENT_KIT = token<AgentKit>('AGENT_KIT');
@@ -32,10 +35,17 @@ export async function loadAgentKit(
 ): Promise<AgentKit> {
   const policy = await loadPolicy(files.policyFile);
   const model = loadChatModel(environment);
-  if (model === null) return { policy, model, kinds: [] };
+  const inUse = {
+    policy: policyInUse(policy, files.policyFile),
+    prompts: [],
+    ...loadModelsInUse(environment),
+    visual: false,
+  };
+  if (model === null) return { policy, model, kinds: [], inUse, texts: [] };
   const options = await loadPrompterOptions(files.promptsDirectory);
   const kinds = await loadAgentModules(files.agentModules, options, builtInAgents(options, middleware));
-  return { policy, model, kinds };
+  const { files: texts } = options.templates;
+  return { policy, model, kinds, inUse: { ...inUse, prompts: loadedPrompts(texts), visual: options.visual }, texts };
 }
 
 async function loadPolicy(path: string | undefined): Promise<CommandPolicy> {
@@ -51,7 +61,9 @@ async function loadPolicy(path: string | undefined): Promise<CommandPolicy> {
   }
 }
 
-async function loadPrompterOptions(directory: string | undefined): Promise<PrompterOptions> {
+async function loadPrompterOptions(
+  directory: string | undefined,
+): Promise<PrompterOptions & { readonly templates: LoadedPrompts }> {
   try {
     const templates = await loadPrompts(directory);
     return { templates, countTokens, visual: false, memoryTokens: DEFAULTS.memoryTokens };

@@ -4,3 +4,4 @@ export * from './attempts.consumer.js';
 export * from './control.consumer.js';
 export * from './deliver.handler.js';
 export * from './explain.handler.js';
+export * from './settings.handler.js';

@@ -1,10 +1,11 @@
 import type { Logger } from 'pino';
-import { countTokens, loadChatModel, loadEmbedder, type ChatModel, type Embedder } from '#libs/llm';
+import { countTokens, loadChatModel, loadEmbedder, loadModelsInUse, type ChatModel, type Embedder } from '#libs/llm';
 import { emptyRun } from '#libs/constellation';
 import { ConfigError, token, type Environment } from '#libs/platform';
 import { PlannerPrompter } from '#libs/planner';
 import { TemplateError } from '#libs/prompter';
-import { loadPrompts, PromptFileError, runbookDirectories } from '#libs/prompts';
+import { loadPrompts, loadedPrompts, PromptFileError, runbookDirectories, type PromptText } from '#libs/prompts';
+import type { SettingsInUse } from '#proto';
 import { RunbookShelf } from './runbook-shelf.adapter.js';
 
 /** What plans are made with. Model and prompts are read once, when the service starts; the runbooks are those that there are. */
@@ -15,6 +16,9 @@ export interface PlannerKit {
   readonly embedder: Embedder | null;
   readonly prompter: PlannerPrompter;
   readonly shelf: RunbookShelf;
+  /** What all this was read from; `texts`: the files of the prompts. */
+  readonly inUse: Omit<SettingsInUse, 'instance'>;
+  readonly texts: readonly PromptText[];
 }
 
 export const PLANNER_KIT = token<PlannerKit>('PLANNER_KIT');
@@ -34,8 +38,11 @@ export async function loadPlannerKit(
   const model = loadChatModel(environment);
   const embedder = loadEmbedder(environment);
   const directories = runbookDirectories({ ORRERY_RUNBOOKS_DIR: runbooksDirectory });
-  const [prompter, shelf] = await Promise.all([loadPrompter(promptsDirectory), RunbookShelf.open(directories, logger)]);
-  return { model, embedder, prompter, shelf };
+  const [loaded, shelf] = await Promise.all([loadPrompter(promptsDirectory), RunbookShelf.open(directories, logger)]);
+  const { prompter, texts } = loaded;
+  const prompts = loadedPrompts(texts);
+  const inUse = { policy: null, prompts, ...loadModelsInUse(environment), visual: false };
+  return { model, embedder, prompter, shelf, inUse, texts };
 }
 
 /** What the first prompt needs is loaded then, in milliseconds after the beginning. */
@@ -81,9 +88,12 @@ export class Warming {
   }
 }
 
-async function loadPrompter(directory: string | undefined): Promise<PlannerPrompter> {
+async function loadPrompter(
+  directory: string | undefined,
+): Promise<{ readonly prompter: PlannerPrompter; readonly texts: readonly PromptText[] }> {
   try {
-    return new PlannerPrompter(await loadPrompts(directory), countTokens);
+    const loaded = await loadPrompts(directory);
+    return { prompter: new PlannerPrompter(loaded, countTokens), texts: loaded.files };
   } catch (error) {
     if (error instanceof PromptFileError || error instanceof TemplateError) throw new ConfigError(`${error.message}.`);
     throw error;

@@ -158,7 +158,7 @@ function pages(run: string): Record<string, (page: Page) => Promise<void>> {
     request: at('/new', (page) => page.getByRole('heading', { name: 'New request' }).waitFor()),
     people: at('/people', (page) => page.getByRole('table').first().waitFor()),
     search: at('/search', (page) => page.getByRole('searchbox').or(page.getByRole('textbox')).first().waitFor()),
-    you: at('/settings', (page) => page.getByRole('table').waitFor()),
+    you: at('/settings', (page) => page.getByRole('heading', { name: 'Models' }).nth(1).waitFor()),
     nothing: at('/nowhere', (page) => page.getByText('There is nothing here.').waitFor()),
   };
 }

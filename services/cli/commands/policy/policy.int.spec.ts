@@ -31,6 +31,8 @@ beforeAll(async () => {
         }
         return { verdict: VERDICT, policyHash: HASH };
       },
+      settings: () => Promise.reject(new Error('not asked')),
+      prompt: () => Promise.reject(new Error('not asked')),
       deliver: () => Promise.reject(new Error('not asked')),
       workspaces: () => Promise.reject(new Error('not asked')),
       'workspace-remove': () => Promise.reject(new Error('not asked')),

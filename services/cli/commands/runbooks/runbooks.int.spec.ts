@@ -51,6 +51,8 @@ async function servePlanner(): Promise<Served> {
     'planner',
     {
       'dlq-retry': notAsked,
+      settings: notAsked,
+      prompt: notAsked,
       match: notAsked,
       experiences: notAsked,
       learn: notAsked,

@@ -40,7 +40,10 @@ export function MoreSheet({ path, onClose }: MoreSheetProps): ReactElement {
           <li>
             <a className="sheet-item" href="/login">
               <Icon name="person" />
-              <Foreign text={me.actor.id} /> <span className="faint">{words.roles(me.roles)}</span>
+              <span>
+                <Foreign text={me.actor.id} />
+                <span className="faint"> {words.roles(me.roles)}</span>
+              </span>
             </a>
           </li>
         )}

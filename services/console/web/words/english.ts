@@ -5,6 +5,7 @@ import { PEOPLE_WORDS } from './people.js';
 import { POLICY_WORDS } from './policy.js';
 import { RUNBOOK_WORDS } from './runbooks.js';
 import { SEARCH_WORDS } from './search.js';
+import { IN_USE_WORDS } from './settings.js';
 
 const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
 
@@ -295,6 +296,7 @@ export const words = {
     annotateAbout: 'For those who look at it after you. Nothing that the run does depends on it.',
   },
   board: BOARD_WORDS,
+  inUse: IN_USE_WORDS,
   approval: {
     of: (task: string) => `Approval for ${task}`,
     question: 'question',

@@ -4,9 +4,12 @@ import { Facts, Foreign } from '../../parts/index.js';
 import { useMay, useMe } from '../../wire/index.js';
 import { words } from '../../words/index.js';
 import { OwnTokens } from '../people/index.js';
+import { InUseSection } from './in-use-section.js';
 import { PolicySection } from './policy-section.js';
 
-/** Who one is here, and what one may do: as the server sees it. */
+const IN_USE = ['device-agent', 'planner'] as const;
+
+/** Who one is here, what one may do, and what this installation works by: as the server sees it. */
 export function SettingsPage(): ReactElement | null {
   const me = useMe();
   const may = useMay();
@@ -25,6 +28,7 @@ export function SettingsPage(): ReactElement | null {
         ]}
       />
       {may('device-agent.explain') ? <PolicySection /> : null}
+      {IN_USE.map((service) => (may(`${service}.settings`) ? <InUseSection key={service} service={service} /> : null))}
       <OwnTokens />
       <h2>{words.settings.may}</h2>
       <table className="table small">
