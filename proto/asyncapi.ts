@@ -16,6 +16,8 @@ import { CommandOutcome, Judged } from './commands.js';
 import { Verb } from './verb-bodies.js';
 import {
   CommandCall,
+  PlannedCall,
+  ScreenPlace,
   RecordedConstellation,
   RecordedLine,
   TaskConstellation,
@@ -46,6 +48,8 @@ const PARTS: Readonly<Record<string, z.ZodType>> = {
   Budget,
   ClientTelemetry,
   CommandCall,
+  PlannedCall,
+  ScreenPlace,
   CommandOutcome,
   DeviceMetrics,
   DeviceSession,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import {
-  CommandCall,
+  PlannedCall,
   LINE_TYPES,
   LineType,
   ResourceFloor,
@@ -48,7 +48,7 @@ const taskFields = {
     .describe(
       'the task runs once on each device that satisfies target when it starts, wave by wave; its result has devices, completed, failed, not_started and results; without it the task runs on one of them',
     ),
-  command: CommandCall.describe('one exact tool call instead of an agent; the command policy judges it'),
+  command: PlannedCall.describe('one exact tool call instead of an agent; the command policy judges it'),
   inputs: z
     .array(TaskInput)
     .max(100)
@@ -226,7 +226,7 @@ export const ConstellationSnapshot = z.strictObject({
           where: z.string().optional(),
         })
         .optional(),
-      command: CommandCall.optional(),
+      command: PlannedCall.optional(),
       inputs: z.array(TaskInput).optional(),
       files: TaskFiles.optional(),
       board: TaskBoard.optional(),

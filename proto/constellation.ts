@@ -5,12 +5,33 @@ import { DeviceId, Json, LineId, TaskId } from './ids.js';
 import { LIMITS } from './limits.js';
 import { TaskFiles } from './task-files.js';
 
-/** One exact tool call on a device, made without a model. */
-export const CommandCall = z.strictObject({
+/** One exact tool call on a device, as somebody writes it. */
+export const PlannedCall = z.strictObject({
   tool: z.string().regex(/^[A-Za-z0-9_.:-]{1,128}$/, 'a tool name must be 1 to 128 letters, digits or _ . : -'),
   /** Passed to the tool as they are, but `stdin: {"from": [inputs]}`: what those predecessors answered, whole, in that order; and `{"board": name}`: what stands there when it starts. */
   arguments: z.record(z.string(), Json).default({}),
 });
+export type PlannedCall = z.infer<typeof PlannedCall>;
+
+/**
+ * Where on a screen a call is to act, as its agent has seen it: what is judged, what a person is shown, and what the device
+ * compares with what is there. An agent fills it from what it has looked at; no model writes it.
+ */
+export const ScreenPlace = z.strictObject({
+  /** Which agent of the attempt acts, e.g. `AppAgent`. */
+  agent: z.string().min(1).max(64),
+  /** The program whose window it is, as the device names it; empty before one is chosen. */
+  application: z.string().max(256),
+  /** The title of the window. */
+  window: z.string().max(1_024),
+  control: z.strictObject({ id: z.string().max(32), type: z.string().max(64), name: z.string().max(1_024) }).optional(),
+  /** The listing that the id is of; empty: nothing was listed. */
+  snapshot: z.string().max(64),
+});
+export type ScreenPlace = z.infer<typeof ScreenPlace>;
+
+/** One tool call on a device: exact, made without a model, or of an agent that has looked at a screen. */
+export const CommandCall = z.strictObject({ ...PlannedCall.shape, on: ScreenPlace.optional() });
 export type CommandCall = z.infer<typeof CommandCall>;
 
 /** A place in the JSON of a result: names and positions from the outside in, separated by dots. */
@@ -48,7 +69,7 @@ const Condition = z.string().min(1).max(LIMITS.conditionCharsMax);
  * where there is none.
  */
 export const Verification = z
-  .strictObject({ command: CommandCall.optional(), condition: Condition.optional() })
+  .strictObject({ command: PlannedCall.optional(), condition: Condition.optional() })
   .refine(({ command, condition }) => command !== undefined || condition !== undefined, {
     error: 'verify needs a command, a condition, or both',
   });
@@ -125,7 +146,7 @@ export const TaskStar = z.strictObject({
   tips: z.array(z.string().max(2_000)).max(50).default([]),
   target: Target,
   /** Without one the task is left to the device's agent, which needs a model. */
-  command: CommandCall.optional(),
+  command: PlannedCall.optional(),
   /** From the start of an attempt until it is told to stop. */
   timeoutMs: z.int().min(100).max(LIMITS.timeoutMsMax).optional(),
   /** From the instant the task was added to its run until it must have ended, all tries together. */

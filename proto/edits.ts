@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import {
-  CommandCall,
+  PlannedCall,
   LineType,
   RecordedConstellation,
   RecordedLine,
@@ -25,7 +25,7 @@ export const TaskChange = z
     description: z.string().max(20_000),
     tips: z.array(z.string().max(2_000)).max(50),
     target: Target,
-    command: CommandCall.nullable(),
+    command: PlannedCall.nullable(),
     timeoutMs: z.int().min(100).max(LIMITS.timeoutMsMax).nullable(),
     deadlineMs: z.int().min(100).max(LIMITS.timeoutMsMax).nullable(),
     retry: RetryPolicy.nullable(),

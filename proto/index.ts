@@ -23,6 +23,8 @@ export * from './result.js';
 export * from './task-files.js';
 export * from './model.js';
 export * from './agent-replies.js';
+export * from './screen-replies.js';
+export * from './screen-tools.js';
 export * from './approvals.js';
 export * from './commit.js';
 export * from './tool-arguments.js';

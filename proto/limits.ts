@@ -98,6 +98,9 @@ export const LIMITS = {
   stepsMax: 200,
   /** A reply of a model; a longer one is refused. */
   replyBytesMax: 256 * 1024,
+  /** Pictures that one prompt shows, and bytes of each: more is left out, and the model is told. */
+  promptImagesMax: 8,
+  promptImageBytesMax: 4 * 1024 * 1024,
   /** The reply to the requester, and what it names as evidence. */
   answerCharsMax: 16_000,
   evidenceMax: 200,

@@ -1,10 +1,14 @@
 import { z } from 'zod';
 import { Instant, Json, Sha256 } from './ids.js';
-import { ArtifactRef } from './result.js';
+import { ArtifactRef, MediaType } from './result.js';
 
-/** One part of a message to a model that can see. `url` of an image is a `data:` URL. */
+/**
+ * One part of a message to a model that can see. `url` of an image is a `data:` URL. `image`: a picture by its hash in ARTIFACTS,
+ * which is put in when the model is asked, and nowhere before: what is recorded of a prompt names it.
+ */
 export const ContentPart = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('text'), text: z.string() }),
+  z.strictObject({ type: z.literal('image'), ref: ArtifactRef, mediaType: MediaType }),
   z.strictObject({ type: z.literal('image_url'), image_url: z.strictObject({ url: z.string() }) }),
 ]);
 export type ContentPart = z.infer<typeof ContentPart>;

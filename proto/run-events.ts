@@ -5,7 +5,7 @@ import { BoardEntry, BoardWritten } from './board.js';
 import { Budget, Usage } from './budget.js';
 import { commitShape, type EventOf, recordedEvent, recordedEvents } from './commit.js';
 import {
-  CommandCall,
+  PlannedCall,
   FieldPath,
   RecordedConstellation,
   RecordedLine,
@@ -249,7 +249,7 @@ const SCHEMAS = {
     sessionId: SessionId,
     journalId: JournalId.nullable(),
     /** The exact call to make; absent: the device's agent does the work, as `agent` says. Exactly one of the two is there. */
-    command: CommandCall.optional(),
+    command: PlannedCall.optional(),
     /** The command and the post-condition are judged before they run: a model may have written them, or who is no operator. */
     judge: z.literal(true).optional(),
     agent: AgentOrder.optional(),

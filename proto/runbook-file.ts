@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { CommandCall, LineType, ResourceFloor, TaskInput } from './constellation.js';
+import { PlannedCall, LineType, ResourceFloor, TaskInput } from './constellation.js';
 import { LineId, TaskId } from './ids.js';
 import { LIMITS } from './limits.js';
 import { RunbookName, RunbookParameter } from './runbooks.js';
@@ -61,11 +61,11 @@ export const RunbookTask = z
       .optional(),
     /** One task for every device that satisfies it when the plan is made: `<task_id>-<device id>`. */
     for_each: SelectorTemplate.optional(),
-    command: CommandCall.optional(),
+    command: PlannedCall.optional(),
     inputs: z.array(TaskInput).max(100).optional(),
     files: TaskFilesTemplate.optional(),
     verify: z
-      .strictObject({ command: CommandCall.optional(), condition: Text(LIMITS.conditionCharsMax).optional() })
+      .strictObject({ command: PlannedCall.optional(), condition: Text(LIMITS.conditionCharsMax).optional() })
       .optional(),
     review: z.boolean().optional(),
     replaces: z.array(TaskId).min(1).max(100).optional(),

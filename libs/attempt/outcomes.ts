@@ -1,4 +1,4 @@
-import type { BoardName, CommandCall, CommandOutcome, Json, Note, TaskResult, Usage } from '#proto';
+import type { ArtifactRef, BoardName, CommandCall, CommandOutcome, Json, Note, TaskResult, Usage } from '#proto';
 
 /** What every agent's reply can be read as, for the record and for people. */
 export interface AgentReply {
@@ -46,6 +46,21 @@ export interface ToolCalled {
         readonly code: string;
         readonly message: string;
       };
+}
+
+/** A picture that a tool answered with, by its content in ARTIFACTS. */
+export interface CalledImage {
+  readonly name: string;
+  readonly mediaType: string;
+  readonly ref: ArtifactRef;
+}
+
+/** The pictures of an answer, in its order; those that are not kept are none. */
+export function imagesOf(ended: ToolCalled['ended']): readonly CalledImage[] {
+  const files = ended.kind === 'finished' ? (ended.result?.files ?? []) : [];
+  return files.flatMap(({ name, mediaType, artifact }) =>
+    artifact !== undefined && mediaType.startsWith('image/') ? [{ name, mediaType, ref: artifact }] : [],
+  );
 }
 
 export interface PersonAnswered {

@@ -104,8 +104,11 @@ export function answerOutcome(record: CommandRecord): PersonAnswered | undefined
 
 /** What a reply says of its state, for the record: agents have states of their own. */
 export function statusOf(reply: AgentReply): string {
-  const { status, action } = reply as AgentReply & { status?: unknown; action?: { status?: unknown } };
-  const said = action?.status ?? status;
+  type Acting = { readonly status?: unknown };
+  const { status, action } = reply as AgentReply & { status?: unknown; action?: Acting | readonly Acting[] };
+  // Of several actions the last one says where its agent goes.
+  const said =
+    (Array.isArray(action) ? (action as readonly Acting[]).at(-1) : (action as Acting | undefined))?.status ?? status;
   return typeof said === 'string' ? said : '';
 }
 

@@ -35,6 +35,8 @@ export interface Judging {
   readonly deviceId: DeviceId;
   /** How this run asks for approvals. */
   readonly mode: ApprovalMode;
+  /** Its agent wants a person to confirm it, whatever the policy says. */
+  readonly confirm?: boolean;
 }
 
 /** What is said of a call before it is made, and what it would be given on its device. */
@@ -44,7 +46,10 @@ export interface JudgedCall {
 }
 
 /** What the policy says, as the run wants it: it may ask more often, or never, which is a no. */
-export function judgedIn({ policy, profile, deviceId, mode }: Judging, command: CommandCall): JudgedCall {
+export function judgedIn(
+  { policy, profile, deviceId, mode, confirm = false }: Judging,
+  command: CommandCall,
+): JudgedCall {
   const tools = profile?.tools ?? [];
   const isAlias = command.tool === EXEC_CLI && isExecAliased(tools);
   if (tools.length > 0 && !isAlias && !tools.some(({ name }) => name === command.tool))
@@ -53,7 +58,8 @@ export function judgedIn({ policy, profile, deviceId, mode }: Judging, command: 
   const fits = policy.wall(command, device);
   const { wall, missing } = command.tool === EXEC_CLI ? behind(profile, fits) : { wall: NO_LINE, missing: false };
   const unseen = missing && fits.onlyTells !== true ? wall : undefined;
-  return { verdict: inMode(mode, seeing(policy.judge(command, device), unseen)), wall };
+  const judged = seeing(policy.judge(command, device), unseen);
+  return { verdict: inMode(mode, confirm ? confirmed(judged) : judged), wall };
 }
 
 /** What the wall of the device makes of it; `missing`: something that it has to see is not shown there. */
@@ -76,6 +82,13 @@ function seeing(verdict: PolicyVerdict, wall: AskedWall | undefined): PolicyVerd
   return { ...verdict, decision: 'approve', rule: 'wall.view', reasons };
 }
 const REASONS_MAX = 20;
+
+/** An agent may want to be asked about more than the policy does, and never about less. */
+function confirmed(verdict: PolicyVerdict): PolicyVerdict {
+  if (verdict.decision === 'approve' || verdict.decision === 'deny') return verdict;
+  const reasons = ['its agent wants a person to confirm it', ...verdict.reasons].slice(0, REASONS_MAX);
+  return { ...verdict, decision: 'approve', rule: 'agent.confirm', reasons, grantable: false };
+}
 
 function inMode(mode: ApprovalMode, verdict: PolicyVerdict): PolicyVerdict {
   const { decision } = verdict;

@@ -6,6 +6,7 @@ export * from './agent/index.js';
 export * from './agents/agent-kinds.js';
 export * from './agents/linux-agent.js';
 export * from './agents/mobile-agent.js';
+export * from './agents/windows-agent.js';
 export * from './effects/index.js';
 export * from './memory/index.js';
 export * from './prompter/index.js';

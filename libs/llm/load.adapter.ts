@@ -26,6 +26,12 @@ export function loadModelsInUse(environment: Environment): Pick<SettingsInUse, '
   });
 }
 
+/** Which agents have a model that sees, by what is configured; none where there is no model. Throws ConfigError like `loadChatModel`. */
+export function loadSight(environment: Environment): (agent: string) => boolean {
+  const settings = loaded(() => loadModelSettings(environment));
+  return (agent) => settings?.of(agent).seesPictures ?? false;
+}
+
 /** What makes embeddings, or null when the environment configures nothing that does. Throws ConfigError like `loadChatModel`. */
 export function loadEmbedder(environment: Environment): Embedder | null {
   return loaded(() => {

@@ -1,5 +1,14 @@
 import { z } from 'zod';
-import { CreationReply, EditingReply, Evaluation, ExampleReply, Json, LinuxAgentReply } from '#proto';
+import {
+  CreationReply,
+  EditingReply,
+  Evaluation,
+  ExampleReply,
+  Json,
+  LinuxAgentReply,
+  ScreenAppReply,
+  ScreenHostReply,
+} from '#proto';
 
 export const PROMPT_LIMITS = {
   fileBytesMax: 256 * 1024,
@@ -39,7 +48,15 @@ const Example = z.strictObject({
 });
 
 /** What the responses of a file of examples may be. */
-const REPLIES = { LinuxAgentReply, CreationReply, EditingReply, Evaluation, ExampleReply } as const;
+const REPLIES = {
+  LinuxAgentReply,
+  CreationReply,
+  EditingReply,
+  Evaluation,
+  ExampleReply,
+  ScreenAppReply,
+  ScreenHostReply,
+} as const;
 const REPLY_NAMES = Object.keys(REPLIES) as (keyof typeof REPLIES)[];
 
 /** A file of examples. `reply` names the schema that every response must fit. */

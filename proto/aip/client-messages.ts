@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ClientTelemetry, DeviceMetrics } from '../agent-profile.js';
 import { CommandOutcome } from '../commands.js';
-import { CommandCall } from '../constellation.js';
+import { PlannedCall } from '../constellation.js';
 import { DeviceWorkspace } from '../files.js';
 import { CommandId, JournalId, Json, RunId, Sha256 } from '../ids.js';
 import { LIMITS } from '../limits.js';
@@ -62,7 +62,7 @@ const FRAMES = {
       z.object({
         platform: optional(z.string().max(64)),
         /** The exact tool call to make instead of the words: needs no model. */
-        orrery: optional(z.object({ command: CommandCall })),
+        orrery: optional(z.object({ command: PlannedCall })),
       }),
     ),
   },

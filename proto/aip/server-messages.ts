@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { AttemptKey } from '../attempt-events.js';
 import { Judged } from '../commands.js';
+import { ScreenPlace } from '../constellation.js';
 import { CommandId, Instant, Json, RunId, Sha256 } from '../ids.js';
 import { CommandWall } from '../walls.js';
 import {
@@ -58,6 +59,8 @@ const FRAMES = {
         judged: optional(Judged),
         /** What its approval gives it. */
         wall: optional(CommandWall),
+        /** Where on a screen it is to act, as its agent has seen it. */
+        on: optional(ScreenPlace),
         /** It runs in the workspace of its run. */
         workspace: optional(z.literal(true)),
         /** When its attempt was started, by the clock of the service. */

@@ -7,12 +7,14 @@ import {
   linuxAgent,
   LinuxAgentPrompter,
   testing,
+  WINDOWS_AGENT,
   type PrompterOptions,
 } from '#libs/device-agent';
 import { loadPrompts } from '#libs/prompts';
 import { LinuxAgentReply, type Prompt } from '#proto';
 
-const { AppAgentReply, cli, desktopAgent, drive, finish, HostAgentReply, sampleTask, say, scripted } = testing;
+const { AppAgentReply, cli, desktopAgent, drive, finish, HostAgentReply, hostSays, sampleTask, say, scripted } =
+  testing;
 
 let options: PrompterOptions;
 
@@ -41,7 +43,8 @@ describe('agents with the prompts that they come with', () => {
   it('every kind has a name of its own, and texts for its prompts', () => {
     const kinds = builtInAgents(options);
     for (const kind of kinds) {
-      const { end, prompts } = drive(kind, sampleTask(), scripted({ replies: [finish('done')] }));
+      const done = kind.name === WINDOWS_AGENT ? hostSays({ status: 'FINISH', result: 'done' }) : finish('done');
+      const { end, prompts } = drive(kind, sampleTask(), scripted({ replies: [done] }));
       expect([kind.name, end.kind, prompts.length]).toEqual([kind.name, 'finished', 1]);
     }
     expect(new Set(kinds.map(({ name }) => name)).size).toBe(kinds.length);

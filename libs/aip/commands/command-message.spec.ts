@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { ServerMessage } from '#proto';
-import { commandMessage, listToolsMessage, type OutgoingCommand } from './command-message.js';
+import { commandMessage, listToolsMessages, type OutgoingCommand } from './command-message.js';
 
 const command: OutgoingCommand = {
   commandId: 'r1.a.1.0.0',
@@ -28,7 +28,10 @@ describe('commandMessage', () => {
   });
 
   it('has what a foreign client needs to answer at all: one action, an agent it knows, the type action', () => {
-    for (const message of [commandMessage(command, { sessionId: 's', revision: null }, 0), listToolsMessage(0)]) {
+    for (const message of [
+      commandMessage(command, { sessionId: 's', revision: null }, 0),
+      ...listToolsMessages('command-line', 0),
+    ]) {
       expect(message).toMatchObject({ agent_name: 'LinuxAgent', actions: [{ tool_type: 'action' }] });
       expect(message.actions).toHaveLength(1);
       expect(ServerMessage.safeParse(message).success).toBe(true);

@@ -5,5 +5,6 @@
 export { isOwnWord } from './command-answers.js';
 export type { OpenAtDevice, TableEffect } from './command-effects.js';
 export * from './command-message.js';
+export * from './foreign-dialect.js';
 export * from './command-table.js';
 export * from './outcome.js';

@@ -1,5 +1,5 @@
-import { AIP_LIMITS, type ActionResult } from '#proto';
-import { listToolsMessage } from '../commands/index.js';
+import { AIP_LIMITS, type ActionResult, type ToolInfo } from '#proto';
+import { dialectOf, listToolsMessages, unlistedTools } from '../commands/index.js';
 import type { SessionIn, OpenSession, SessionStep } from './session-state.js';
 import { fitting, toolsOf } from './telemetry.js';
 
@@ -14,7 +14,8 @@ export function askTools(session: OpenSession, wanted: boolean, nowMs: number): 
     return [session, []];
   }
   const asked = { ...session, toolsAskedMs: nowMs, toolsAwaited: true };
-  return [asked, [{ kind: 'send', message: listToolsMessage(nowMs) }]];
+  const messages = listToolsMessages(dialectOf(session.client), nowMs);
+  return [asked, messages.map((message) => ({ kind: 'send', message }))];
 }
 
 function isDue({ client, sinceMs, toolsAskedMs }: SessionIn<'READY'>, wanted: boolean, nowMs: number): boolean {
@@ -24,13 +25,26 @@ function isDue({ client, sinceMs, toolsAskedMs }: SessionIn<'READY'>, wanted: bo
 }
 
 /** The answer, however late; one that nobody asked for, that is no list or says nothing new changes nothing. */
-export function namedAgain(session: SessionIn<'READY'>, result: ActionResult | undefined): SessionStep {
-  const tools = session.toolsAwaited ? toolsOf(result) : undefined;
-  const heard = { ...session, toolsAwaited: false };
+export function namedAgain(
+  session: SessionIn<'READY'>,
+  result: ActionResult | undefined,
+  isLast: boolean,
+): SessionStep {
+  const named = session.toolsAwaited ? toolsOf(result) : undefined;
+  const heard = { ...session, toolsAwaited: session.toolsAwaited && !isLast };
+  const tools = named && withListed(session, named);
   if (tools === undefined) return [heard, []];
   const { client } = session;
   const telemetry = fitting({ ...client.telemetry, tools });
-  const named = { ...heard, client: { ...client, toolsKnown: true, telemetry } };
+  const told = { ...heard, client: { ...client, toolsKnown: true, telemetry } };
   const isNew = JSON.stringify(telemetry.tools) !== JSON.stringify(client.telemetry.tools);
-  return [named, isNew ? [{ kind: 'telemetry', telemetry }] : []];
+  return [told, isNew ? [{ kind: 'telemetry', telemetry }] : []];
+}
+
+/** A client with tools for several agents names them one after the other: what one names adds to what another has. */
+export function withListed({ client }: Pick<SessionIn<'READY'>, 'client'>, named: readonly ToolInfo[]): ToolInfo[] {
+  const dialect = dialectOf(client);
+  if (dialect === 'command-line') return [...named];
+  const before = client.telemetry.tools.filter((tool) => named.every(({ name }) => name !== tool.name));
+  return unlistedTools(dialect, [...before, ...named]);
 }

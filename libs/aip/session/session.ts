@@ -9,11 +9,11 @@ import {
   type ServerMessage,
   type SessionId,
 } from '#proto';
-import { LIST_TOOLS_ID, listToolsMessage, commandOutcomeOf } from '../commands/index.js';
+import { commandOutcomeOf, dialectOf, listedAgents, listToolsMessages, placeOfListing } from '../commands/index.js';
 import { sendAnswer, closeWith, errorMessage, sessionRefusal, sendAway } from './session-answers.js';
 import { NUMBERED_SINCE } from './session-state.js';
 import type { SessionIn, OpenSession, Session, SessionInput, SessionStep } from './session-state.js';
-import { askTools, namedAgain } from './session-tools.js';
+import { askTools, namedAgain, withListed } from './session-tools.js';
 import { clientOf, fitting, toolsOf } from './telemetry.js';
 
 /*
@@ -123,18 +123,32 @@ function onRegister(session: SessionIn<'AWAITING_REGISTER'>, message: RegisterMe
   }
   const listing: SessionIn<'LISTING_TOOLS'> = { ...session, phase: 'LISTING_TOOLS', client, sinceMs: nowMs };
   const [confirmed, effects] = sendAnswer(listing, { type: 'heartbeat', status: 'ok' }, nowMs);
-  return [confirmed, [...effects, { kind: 'send', message: listToolsMessage(nowMs) }]];
+  const asked = listToolsMessages(dialectOf(client), nowMs);
+  return [confirmed, [...effects, ...asked.map((message) => ({ kind: 'send', message }) as const)]];
 }
 
 function onTools(session: SessionIn<'LISTING_TOOLS'>, message: Of<'command_results'>, nowMs: number): SessionStep {
-  if (message.prev_response_id === LIST_TOOLS_ID) return claim(session, toolsOf(message.action_results?.[0]), nowMs);
+  const dialect = dialectOf(session.client);
+  const place = placeOfListing(message.prev_response_id, dialect);
+  if (place !== undefined) {
+    const tools = toolsOf(message.action_results?.[0]);
+    const listed = named(session, tools);
+    // They answer in the order in which they are asked.
+    return place === listedAgents(dialect).length - 1 ? claim(listed, nowMs) : [listed, []];
+  }
   return sendAnswer(session, errorMessage('the registration is not confirmed yet'), nowMs);
 }
 
-function claim(session: SessionIn<'LISTING_TOOLS'>, tools: ReturnType<typeof toolsOf>, nowMs: number): SessionStep {
-  const { client: known } = session;
-  const named = tools && { toolsKnown: true, telemetry: fitting({ ...known.telemetry, tools }) };
-  const client = { ...known, ...named };
+/** With what the device has named for one of its agents. */
+function named(session: SessionIn<'LISTING_TOOLS'>, tools: ReturnType<typeof toolsOf>): SessionIn<'LISTING_TOOLS'> {
+  if (tools === undefined) return session;
+  const { client } = session;
+  const telemetry = fitting({ ...client.telemetry, tools: withListed(session, tools) });
+  return { ...session, client: { ...client, toolsKnown: true, telemetry } };
+}
+
+function claim(session: SessionIn<'LISTING_TOOLS'>, nowMs: number): SessionStep {
+  const { client } = session;
   return [{ ...session, phase: 'CLAIMING', client, sinceMs: nowMs }, [{ kind: 'claim', client }]];
 }
 
@@ -202,7 +216,10 @@ function onResults(session: SessionIn<'READY'>, message: Of<'command_results'>, 
   const ours = session.client.revision === null ? undefined : (message.orrery ?? undefined);
   const commandId = ours?.command_id ?? message.prev_response_id ?? undefined;
   if (commandId === undefined) return sendAnswer(session, errorMessage('command_results need prev_response_id'), nowMs);
-  if (commandId === LIST_TOOLS_ID) return namedAgain(session, message.action_results?.[0]);
+  const dialect = dialectOf(session.client);
+  const place = ours === undefined ? placeOfListing(commandId, dialect) : undefined;
+  if (place !== undefined)
+    return namedAgain(session, message.action_results?.[0], place === listedAgents(dialect).length - 1);
   const outcome = ours === undefined ? commandOutcomeOf(message.action_results?.[0]) : reported(ours.outcome);
   return [session, [{ kind: 'result', commandId, outcome }]];
 }
@@ -292,6 +309,6 @@ function onTick(session: OpenSession, nowMs: number): SessionStep {
   if (phase === 'AWAITING_REGISTER' && waitedMs >= AIP_LIMITS.registerWithinMs)
     return late('REGISTER did not come in time');
   if (phase === 'RESUMING' && waitedMs >= AIP_LIMITS.resumeWithinMs) return late('RESUME did not come in time');
-  if (session.phase === 'LISTING_TOOLS' && waitedMs >= AIP_LIMITS.listToolsMs) return claim(session, undefined, nowMs);
+  if (session.phase === 'LISTING_TOOLS' && waitedMs >= AIP_LIMITS.listToolsMs) return claim(session, nowMs);
   return [session, []];
 }

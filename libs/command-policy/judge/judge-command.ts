@@ -1,4 +1,4 @@
-import { isObject, type CommandCall, type CommandClass, type Json } from '#proto';
+import { isObject, isScreenTool, type CommandCall, type CommandClass, type Json } from '#proto';
 import {
   Call,
   type Links,
@@ -19,10 +19,10 @@ import {
   placesAt,
   literal,
 } from '../words/index.js';
-import { desktopFinding } from './judge-desktop.js';
 import { judgeInvocation } from './judge-invocation.js';
 import { phoneFinding } from './judge-phone.js';
 import { readScript, type ShellParser } from '../script/index.js';
+import { screenFindings } from '../screen/index.js';
 import { ruled } from './rules.js';
 import type { Settings } from '../policy/index.js';
 
@@ -138,17 +138,19 @@ function toolFindings(command: CommandCall, judging: CallJudging): readonly Comm
   const { tool, arguments: given } = command;
   const of = judging.settings.tools.get(tool);
   const call = new Call(tool, [], invocationOf(tool), judging);
+  const phone = of === undefined ? phoneFinding(command, judging.settings) : undefined;
+  if (of === undefined && phone === undefined && isScreenTool(tool))
+    return ruled(screenFindings(command, judging.settings.applications), { name: tool, call }, judging.settings);
   if (of === undefined)
     return ruled(
       [
-        phoneFinding(command, judging.settings) ??
-          desktopFinding(command) ?? {
-            kind: 'program',
-            class: 'privileged',
-            atLeast: 'approve',
-            rule: 'unknown-tool',
-            reason: `The policy does not know the tool ${tool}.`,
-          },
+        phone ?? {
+          kind: 'program',
+          class: 'privileged',
+          atLeast: 'approve',
+          rule: 'unknown-tool',
+          reason: `The policy does not know the tool ${tool}.`,
+        },
       ],
       { name: tool, call },
       judging.settings,

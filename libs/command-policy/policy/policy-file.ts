@@ -71,6 +71,8 @@ const body = {
   tools: z.record(z.string().max(128), ToolRule).optional(),
   /** Packages of phones that agents may start without being asked. */
   phoneApplications: z.array(AndroidPackage).max(256).optional(),
+  /** Programs whose windows agents may work in unasked, by the names of their files; in all others each act waits for a person. */
+  applications: z.array(z.string().min(1).max(256)).max(500).optional(),
 } as const;
 
 const DeviceMatch = z

@@ -18,6 +18,8 @@ export interface Settings {
   readonly programDirectories: ReadonlySet<string>;
   readonly tools: ReadonlyMap<string, ToolRule>;
   readonly phoneApplications: ReadonlySet<string>;
+  /** Programs whose windows may be worked in, in lower case and without `.exe`. */
+  readonly applications: ReadonlySet<string>;
 }
 
 /**
@@ -57,6 +59,7 @@ export function settingsFor(
     programDirectories: new Set(last('programDirectories')),
     phoneApplications: new Set(last('phoneApplications')),
     tools: new Map(bodies.flatMap(({ tools }) => Object.entries<ToolRule>(tools ?? {}))),
+    applications: new Set((last('applications') ?? []).map((name) => name.toLowerCase().replace(/\.exe$/u, ''))),
   };
 }
 

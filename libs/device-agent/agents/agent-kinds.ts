@@ -1,11 +1,34 @@
 import type { Middleware } from '../agent/index.js';
 import type { AgentKind } from '../effects/index.js';
-import { LinuxAgentPrompter, MobileAgentPrompter, type PrompterOptions } from '../prompter/index.js';
+import {
+  LinuxAgentPrompter,
+  MobileAgentPrompter,
+  type PrompterOptions,
+  ScreenAppPrompter,
+  ScreenHostPrompter,
+} from '../prompter/index.js';
+import { APP_AGENT, HOST_AGENT } from '../screen/index.js';
 import { linuxAgent } from './linux-agent.js';
 import { mobileAgent } from './mobile-agent.js';
+import { screenAgent, WINDOWS_AGENT } from './windows-agent.js';
+
+export interface BuiltInOptions extends PrompterOptions {
+  /** Which agents of screens have a model that sees; absent: none. */
+  readonly sees?: (agent: string) => boolean;
+}
 
 /** The kinds of agents that come with the product: a new one is a row, its file beside this one, and its texts under `prompts/`. */
-export const builtInAgents = (options: PrompterOptions, middleware: readonly Middleware[] = []): AgentKind[] => [
+export const builtInAgents = (
+  { sees = () => false, ...options }: BuiltInOptions,
+  middleware: readonly Middleware[] = [],
+): AgentKind[] => [
   linuxAgent({ prompter: new LinuxAgentPrompter(options), middleware }),
   mobileAgent({ prompter: new MobileAgentPrompter(options), middleware }),
+  screenAgent({
+    name: WINDOWS_AGENT,
+    host: new ScreenHostPrompter({ ...options, visual: sees(HOST_AGENT) }),
+    app: new ScreenAppPrompter({ ...options, visual: sees(APP_AGENT) }),
+    sees,
+    middleware,
+  }),
 ];

@@ -43,6 +43,8 @@ export interface AskModel {
 export interface CallTool {
   readonly kind: 'call-tool';
   readonly command: CommandCall;
+  /** The agent wants a person to confirm it, whatever the policy says. */
+  readonly confirm?: true;
 }
 
 /** Asks a person something only a person can know. */

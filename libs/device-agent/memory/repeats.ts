@@ -29,7 +29,7 @@ export class Repeats {
   /** Notes what became of a call; gives what the model is to be told of it, if anything. */
   note(call: CommandCall, outcomeText: string, failing: boolean): readonly string[] {
     const outcome = digest(outcomeText);
-    const key = digest(canonical({ ...call }));
+    const key = keyOf(call);
     const before = this.#seen.get(key);
     const { inRow, inAll } = before?.outcome === outcome ? before.times : { inRow: 0, inAll: 0 };
     const times = { inRow: this.#last === key ? inRow + 1 : 1, inAll: inAll + 1 };
@@ -45,7 +45,7 @@ export class Repeats {
 
   /** How often the call has already had the same outcome, when that was often enough to make no further try. */
   hopeless(call: CommandCall): number | null {
-    const key = digest(canonical({ ...call }));
+    const key = keyOf(call);
     const seen = this.#seen.get(key);
     if (seen === undefined) return null;
     const inRow = this.#last === key ? seen.times.inRow : 0;
@@ -55,6 +55,12 @@ export class Repeats {
 }
 
 const reaches = (times: Times, bound: Times): boolean => times.inRow >= bound.inRow || times.inAll >= bound.inAll;
+
+/** The same call in the same window, whichever listing its agent has read for it: each look makes a new one. */
+function keyOf({ tool, arguments: given, on }: CommandCall): string {
+  const place = on === undefined ? {} : { on: { application: on.application, window: on.window } };
+  return digest(canonical({ tool, arguments: given, ...place }));
+}
 
 /** What is the same about two outcomes of a call: not when it was, nor how long it took. */
 export function outcomeText(ended: ToolCalled['ended']): string {

@@ -136,8 +136,10 @@ export abstract class BasePrompter {
         text: this.data(part.text, { fence, label: 'observation', tokensMax: OBSERVATION_TOKENS }),
       };
     }
-    if (!part.image_url.url.startsWith('data:image/')) return leftOut('it is not in the message');
-    return this.options.visual ? part : leftOut('this model does not see images');
+    if (!this.options.visual) return leftOut('this model does not see images');
+    // One that would have to be fetched by somebody else is none; a picture of ARTIFACTS is put in when the model is asked.
+    const isHere = part.type === 'image' || part.image_url.url.startsWith('data:image/');
+    return isHere ? part : leftOut('it is not in the message');
   }
 
   protected assemble(system: string, user: ChatMessage['content']): ChatMessage[] {

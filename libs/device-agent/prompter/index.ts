@@ -8,6 +8,7 @@ export * from './linux-agent-prompter.js';
 export * from './mobile-agent-prompter.js';
 export * from './read-input.js';
 export * from './read-output.js';
+export * from './screen-prompters.js';
 export * from './tool-prompt.js';
 export * from './use-board.js';
 export * from './view.js';

@@ -56,7 +56,16 @@ type Acted = Omit<Done, 'status'> & {
 
 const NOTHING: Omit<Done, 'status'> = { calls: [], answers: [], reads: [], problems: [] };
 
-function* act<G extends object>({ agent }: StrategyCall<G>, call: CommandCall): Work<Acted> {
+function* act<G extends object>(at: StrategyCall<G>, call: CommandCall): Work<Acted> {
+  if (isOwnTool(call.tool)) return yield* ownCall(at, call);
+  const { index, command, ended } = yield* callTool(call);
+  const failing = isFailing(ended);
+  const told = at.agent.repeats.note(call, outcomeText(ended), failing);
+  return { ...NOTHING, calls: [{ index, command, ended }], problems: told, succeeded: !failing };
+}
+
+/** A call of a tool that the agent serves by itself. */
+export function* ownCall<G extends object>({ agent }: StrategyCall<G>, call: CommandCall): Work<Acted> {
   if (call.tool === ASK_TOOL.name) {
     const question = questionAsked(call);
     const { text, note } = yield* askPerson(question);
@@ -76,16 +85,10 @@ function* act<G extends object>({ agent }: StrategyCall<G>, call: CommandCall): 
     const told = agent.repeats.note(call, text, !done);
     return { ...NOTHING, reads: [{ board: use.does, text }], problems: told, succeeded: done };
   }
-  if (isOwnTool(call.tool)) {
-    const read = readOf(call);
-    const { text } = yield* readOutput(read);
-    const told = agent.repeats.note(call, text, false);
-    return { ...NOTHING, reads: [{ step: read.step, index: read.index, text }], problems: told, succeeded: true };
-  }
-  const { index, command, ended } = yield* callTool(call);
-  const failing = isFailing(ended);
-  const told = agent.repeats.note(call, outcomeText(ended), failing);
-  return { ...NOTHING, calls: [{ index, command, ended }], problems: told, succeeded: !failing };
+  const read = readOf(call);
+  const { text } = yield* readOutput(read);
+  const told = agent.repeats.note(call, text, false);
+  return { ...NOTHING, reads: [{ step: read.step, index: read.index, text }], problems: told, succeeded: true };
 }
 
 function untried<G extends object>({ agent }: StrategyCall<G>, call: CommandCall, problem: string): Acted {

@@ -43,8 +43,8 @@ export function* askModel<R extends AgentReply>(ask: {
   });
 }
 
-export function* callTool(command: CommandCall): Work<ToolCalled> {
-  const outcome = yield { kind: 'call-tool', command };
+export function* callTool(command: CommandCall, confirm = false): Work<ToolCalled> {
+  const outcome = yield { kind: 'call-tool', command, ...(confirm && { confirm: true as const }) };
   if (outcome.kind !== 'called') throw misplaced('call-tool', outcome);
   return outcome;
 }

@@ -10,16 +10,34 @@ export type ShownMessages = readonly ChatMessage[] & { readonly [shown]: true };
  * forgot, and for what a model said itself and is told again.
  */
 export function shownMessages(messages: readonly ChatMessage[]): ShownMessages {
-  const part = (one: ContentPart): ContentPart =>
-    one.type === 'text'
-      ? { type: 'text', text: visibleText(one.text) }
-      : { type: 'image_url', image_url: { url: visibleText(one.image_url.url) } };
+  const part = (one: ContentPart): ContentPart => {
+    if (one.type === 'image') return one;
+    if (one.type === 'text') return { type: 'text', text: visibleText(one.text) };
+    return { type: 'image_url', image_url: { url: visibleText(one.image_url.url) } };
+  };
   const told = messages.map(({ role, content }) => ({
     role,
     content: typeof content === 'string' ? visibleText(content) : content.map(part),
   }));
   return told as readonly ChatMessage[] as ShownMessages;
 }
+
+type Picture = Extract<ContentPart, { type: 'image' }>;
+
+/** The same messages with each picture that they name as `made` of it says: nothing else of them changes. */
+export function withPictures(messages: ShownMessages, made: (picture: Picture) => ContentPart): ShownMessages {
+  const told = messages.map(({ role, content }) => ({
+    role,
+    content: typeof content === 'string' ? content : content.map((part) => (part.type === 'image' ? made(part) : part)),
+  }));
+  return told as readonly ChatMessage[] as ShownMessages;
+}
+
+/** What messages name, in order. */
+export const picturesIn = (messages: ShownMessages): readonly Picture[] =>
+  messages.flatMap(({ content }) =>
+    typeof content === 'string' ? [] : content.filter((part) => part.type === 'image'),
+  );
 
 /** One question to a model. */
 export interface ModelRequest {

@@ -28,6 +28,7 @@ function book(main: ModelServer, backup: ModelServer | null, over: Partial<Model
     maxTokens: null,
     timeoutMs: 60_000,
     retries: 1,
+    seesPictures: false,
     backup:
       backup === null
         ? null

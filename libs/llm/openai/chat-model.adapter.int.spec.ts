@@ -18,6 +18,7 @@ function book(url: string, over: Partial<ModelSettings> = {}): ModelSettingsBook
     temperature: 0,
     maxTokens: 1_000,
     timeoutMs: 60_000,
+    seesPictures: false,
     retries: 2,
     backup: null,
     ...over,

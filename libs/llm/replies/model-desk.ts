@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import type { z } from 'zod';
 import type { ArtifactRef, ModelCall, Prompt } from '#proto';
 import type { ChatModel, ModelAnswer, ModelRequest } from '../models/index.js';
+import { withImages } from './prompt-images.js';
 import { askStructured, type CallRefusal, type StructuredReply } from './structured-reply.js';
 
 /** Bytes of a reply that stand in the event; of a longer one only the head does, and the whole lies in ARTIFACTS. */
@@ -32,7 +33,11 @@ export interface ModelDesk {
 export interface ModelDeskParts {
   readonly model: ChatModel;
   /** Where prompts and long replies are kept, by the hash of their content. */
-  readonly artifacts: { put(content: Uint8Array): Promise<ArtifactRef> };
+  readonly artifacts: {
+    put(content: Uint8Array): Promise<ArtifactRef>;
+    /** Whoever shows pictures reads them here; throws when one is not kept any more. */
+    get?(sha256: string): Promise<Uint8Array>;
+  };
   readonly keepPrompts: boolean;
   readonly logger: Logger;
 }
@@ -60,10 +65,20 @@ export class StoringModelDesk implements ModelDesk {
   /** The prompt is stored while the model thinks; that it could not be stored keeps nobody from working. */
   async #askAndKeep(request: ModelRequest, kept: Kept): Promise<ModelAnswer[]> {
     const keeping = this.#parts.keepPrompts ? this.#keep(JSON.stringify(request.messages)) : null;
-    const answers = await this.#parts.model.ask(request);
+    const messages = await withImages(request.messages, (sha256) => this.#picture(sha256));
+    const answers = await this.#parts.model.ask({ ...request, messages });
     const artifact = await keeping;
     if (artifact !== null) for (const { promptHash } of answers) kept.set(promptHash, artifact);
     return answers;
+  }
+
+  async #picture(sha256: string): Promise<Uint8Array | null> {
+    try {
+      return (await this.#parts.artifacts.get?.(sha256)) ?? null;
+    } catch (error) {
+      this.#parts.logger.warn({ err: error, sha256 }, 'a picture for a prompt could not be read');
+      return null;
+    }
   }
 
   async #bounded(call: ModelCall, kept: Kept): Promise<ModelCall> {

@@ -53,6 +53,8 @@ const manner = {
   timeoutMs: whole(1, 3_600_000).optional(),
   /** Tries after the first, at each endpoint. */
   retries: whole(0, 10).optional(),
+  /** Whether it is shown pictures; false when absent. */
+  seesPictures: z.boolean({ error: 'must be true or false' }).optional(),
 } as const;
 
 const Backup = z.strictObject({ ...endpoint, baseUrl: BaseUrl.optional() });
@@ -100,6 +102,8 @@ export interface ModelSettings extends ModelEndpoint {
   /** Of one try. */
   readonly timeoutMs: number;
   readonly retries: number;
+  /** Pictures are put into its prompts; otherwise what is to be seen is told in words. */
+  readonly seesPictures: boolean;
   readonly backup: ModelEndpoint | null;
 }
 
@@ -208,6 +212,7 @@ function settingsOf(raw: Raw, path: string, keyOf: KeyOf): ModelSettings {
     maxTokens: raw.maxTokens ?? null,
     timeoutMs: raw.timeoutMs ?? TIMEOUT_MS,
     retries: raw.retries ?? RETRIES,
+    seesPictures: raw.seesPictures ?? false,
     backup:
       backup === undefined ? null : endpointOf({ ...inherited(main, backup), ...backup }, `${path}.backup`, keyOf),
   };

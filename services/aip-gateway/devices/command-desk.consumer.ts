@@ -1,6 +1,6 @@
 import type { Msg, NatsConnection, Subscription } from '@nats-io/transport-node';
 import type { Logger } from 'pino';
-import { commandMessage, CommandTable, digestOf, isOwnWord, withoutResult } from '#libs/aip';
+import { commandMessage, CommandTable, dialectOf, digestOf, isOwnWord, withoutResult } from '#libs/aip';
 import type {
   OpenAtDevice,
   OutgoingCommand,
@@ -10,7 +10,7 @@ import type {
   WorkspaceMessage,
 } from '#libs/aip';
 import { EXEC_CLI, isExecAliased } from '#libs/constellation';
-import { isAsked, query } from '#libs/messaging';
+import { isAsked, putArtifact, query } from '#libs/messaging';
 import type { Clock } from '#libs/platform';
 import {
   instantOf,
@@ -38,6 +38,7 @@ import type { GatewayMetrics } from '../connection/index.js';
 import { LiveOutput } from './live-output.adapter.js';
 import type { ParameterInjection } from './parameter-injection.js';
 import type { SlotsAsked } from './presence.client.js';
+import { isPicture, withPicture } from './screen-pictures.adapter.js';
 import { WorkspaceDesk } from './workspace-desk.adapter.js';
 
 /** The device's end, as far as the desk has to know it. */
@@ -178,10 +179,25 @@ export class CommandDesk {
   }
 
   finished(commandId: CommandId, outcome: CommandOutcome, bytes: number): void {
-    const { clock, client, deviceId, injection } = this.#options;
+    const { client, deviceId, injection } = this.#options;
     const masked = client.revision === null ? injection.masked(deviceId, outcome) : outcome;
+    const tool = client.revision === null ? (this.openCommand(commandId)?.command?.tool ?? '') : '';
+    if (isPicture(tool, masked)) return void this.#keepPicture(commandId, tool, { outcome: masked, bytes });
     const own = this.#execOutcome(commandId, masked);
-    this.#perform(this.#table.finish(commandId, { outcome: this.#fitting(own), bytes }, clock.now()));
+    this.#finish(commandId, { outcome: own, bytes });
+  }
+
+  /** The device does nothing meanwhile, and its command stays open until the picture is kept. */
+  async #keepPicture(commandId: CommandId, tool: string, { outcome, bytes }: Finished): Promise<void> {
+    const { nc, logger } = this.#options;
+    const store = { put: (content: Uint8Array) => putArtifact(nc, content) };
+    const kept = await withPicture(tool, outcome, { store, logger });
+    if (!this.#closed) this.#finish(commandId, { outcome: kept, bytes });
+  }
+
+  #finish(commandId: CommandId, { outcome, bytes }: Finished): void {
+    const fitting = this.#fitting(outcome);
+    this.#perform(this.#table.finish(commandId, { outcome: fitting, bytes }, this.#options.clock.now()));
     this.sendNext();
   }
 
@@ -343,7 +359,7 @@ export class CommandDesk {
     if (aliased?.ok === true) this.#aliasedAtMs.set(given.commandId, nowMs);
     const called = aliased?.ok === true ? aliased.command : given.command;
     const command = revision === null ? injection.injected(deviceId, called) : called;
-    return commandMessage({ ...given, command }, { sessionId, revision }, nowMs);
+    return commandMessage({ ...given, command }, { sessionId, revision, dialect: dialectOf(client) }, nowMs);
   }
 
   #send(message: ServerMessage): void {
@@ -363,6 +379,11 @@ export class CommandDesk {
       error: { code: 'RESULT_TOO_LARGE', message, outcome: 'failed' },
     };
   }
+}
+
+interface Finished {
+  readonly outcome: CommandOutcome;
+  readonly bytes: number;
 }
 
 const OK = { status: 'ok' } as const;

@@ -221,7 +221,14 @@ export class Effects {
     if (record !== undefined && !isCallOf(record, { command })) {
       throw ended(diverged(`${record.commandId} is recorded with another command than the one that is wanted now`));
     }
-    return this.commands.carryOut({ step, index, command, origin: 'agent', asker: this.#asker() });
+    return this.commands.carryOut({
+      step,
+      index,
+      command,
+      origin: 'agent',
+      asker: this.#asker(),
+      ...(effect.confirm && { confirm: true }),
+    });
   }
 
   async #askPerson({ question }: AskPerson): Promise<PersonAnswered> {

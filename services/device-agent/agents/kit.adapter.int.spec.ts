@@ -29,10 +29,10 @@ describe('what agents are made of', () => {
     expect(policy.judge(command, undefined).decision).toBe('deny');
   });
 
-  it('is the LinuxAgent with its prompts where a model is configured', async () => {
+  it('is the agents that come with the product, with their prompts, where a model is configured', async () => {
     const { model, kinds } = await load({ ORRERY_MODEL: 'some', OPENAI_BASE_URL: 'http://127.0.0.1:9/v1' });
     expect(model).not.toBeNull();
-    expect(kinds.map(({ name }) => name)).toEqual(['LinuxAgent', 'MobileAgent']);
+    expect(kinds.map(({ name }) => name)).toEqual(['LinuxAgent', 'MobileAgent', 'WindowsAgent']);
   });
 
   it('is refused in a sentence when the policy, the model or the prompts cannot be used', async () => {

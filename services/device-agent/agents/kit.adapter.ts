@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { DEFAULTS, type SettingsInUse } from '#proto';
 import { openBashGrammar, openPolicy, policyInUse, type CommandPolicy } from '#libs/command-policy';
 import { builtInAgents, type AgentKind, type Middleware, type PrompterOptions } from '#libs/device-agent';
-import { countTokens, loadChatModel, loadModelsInUse, type ChatModel } from '#libs/llm';
+import { countTokens, loadChatModel, loadModelsInUse, loadSight, type ChatModel } from '#libs/llm';
 import { ConfigError, token, type Environment } from '#libs/platform';
 import { loadPrompts, loadedPrompts, PromptFileError, type LoadedPrompts, type PromptText } from '#libs/prompts';
 import { loadAgentModules } from './modules.adapter.js';
@@ -43,7 +43,11 @@ export async function loadAgentKit(
   };
   if (model === null) return { policy, model, kinds: [], inUse, texts: [] };
   const options = await loadPrompterOptions(files.promptsDirectory);
-  const kinds = await loadAgentModules(files.agentModules, options, builtInAgents(options, middleware));
+  const kinds = await loadAgentModules(
+    files.agentModules,
+    options,
+    builtInAgents({ ...options, sees: loadSight(environment) }, middleware),
+  );
   const { files: texts } = options.templates;
   return { policy, model, kinds, inUse: { ...inUse, prompts: loadedPrompts(texts), visual: options.visual }, texts };
 }

@@ -61,6 +61,8 @@ export interface StepCall {
   /** `requester`: the requester of the run wrote it, so nobody judges it. `plan`: an exact one that a model may have written. */
   readonly origin: 'agent' | 'verify' | 'plan' | 'requester';
   readonly asker: Pick<AskOrigin, 'agent' | 'thought' | 'plan'>;
+  /** Its agent wants a person to confirm it. */
+  readonly confirm?: true;
 }
 
 /**
@@ -129,12 +131,18 @@ export class StepCommands {
     }
   }
 
-  #judge({ step, index, origin }: StepCall, commandId: CommandId, command: CommandCall, edited = false): void {
+  #judge({ step, index, origin, confirm }: StepCall, commandId: CommandId, command: CommandCall, edited = false): void {
     const { policy } = this.#parts;
     const { start } = this.#session.live.order;
     const mode = start.approval ?? 'policy';
     const profile = this.#parts.profile(start.deviceId);
-    const judging = { policy, profile, deviceId: start.deviceId, mode: edited ? ('policy' as const) : mode };
+    const judging = {
+      policy,
+      profile,
+      deviceId: start.deviceId,
+      mode: edited ? ('policy' as const) : mode,
+      confirm: confirm === true && !edited,
+    };
     const judged = judgedIn(judging, command);
     const from = edited ? 'person' : origin === 'requester' ? 'agent' : origin;
     this.#session.record(commandJudged({ step, index, commandId, command }, judged, from, policy.hash));

@@ -1,0 +1,195 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import {
+  COLLECTOR_TOOLS,
+  CONTROL_TOOLS,
+  OFFICE_TOOLS,
+  QUIET_TOOLS,
+  WINDOW_TOOLS,
+  type CommandCall,
+  type Json,
+  type PolicyDecision,
+  type ScreenPlace,
+} from '#proto';
+import { openPolicy } from '../judge/open-policy.js';
+import type { CommandPolicy } from '../policy/index.js';
+import { openBashGrammar } from '../script/index.js';
+
+let policy: CommandPolicy;
+beforeAll(async () => {
+  policy = openPolicy({ file: 'version: 1\napplications: [mousepad, WINWORD.EXE, xterm]\n' }, await openBashGrammar());
+});
+
+const DEVICE = { deviceId: 'win-1', os: 'windows', tags: [] };
+const placed = (application: string, more: Partial<ScreenPlace> = {}): ScreenPlace => ({
+  agent: 'AppAgent',
+  application,
+  window: 'notes',
+  control: { id: '7', type: 'Edit', name: 'Body' },
+  snapshot: '1.2',
+  ...more,
+});
+const judged = (tool: string, args: Record<string, Json>, on?: ScreenPlace) => {
+  const command: CommandCall = { tool, arguments: args, ...(on !== undefined && { on }) };
+  return policy.judge(command, DEVICE);
+};
+const decided = (tool: string, args: Record<string, Json>, on?: ScreenPlace): PolicyDecision =>
+  judged(tool, args, on).decision;
+
+const ARGUMENTS: Readonly<Record<string, Record<string, Json>>> = {
+  set_edit_text: { id: '7', name: 'Body', text: 'hello' },
+  keyboard_input: { id: '7', name: 'Body', keys: 'hello' },
+  launch_application: { name: 'mousepad' },
+};
+
+/** What each tool comes to: in a listed program, in one that is not, in a terminal that somebody has listed, and with nothing seen. */
+const TABLE: readonly (readonly [string, PolicyDecision, PolicyDecision, PolicyDecision, PolicyDecision])[] = [
+  ...COLLECTOR_TOOLS.map((tool) => [tool, 'allow', 'allow', 'allow', 'allow'] as const),
+  ...QUIET_TOOLS.map((tool) => [tool, 'allow', 'allow', 'allow', 'allow'] as const),
+  ['select_application_window', 'log', 'log', 'log', 'log'],
+  ['launch_application', 'log', 'log', 'log', 'log'],
+  ['run_shell', 'approve', 'approve', 'approve', 'approve'],
+  ['click_input', 'log', 'approve', 'log', 'approve'],
+  ['click_on_coordinates', 'approve', 'approve', 'approve', 'approve'],
+  ['drag_on_coordinates', 'approve', 'approve', 'approve', 'approve'],
+  ['set_edit_text', 'log', 'approve', 'deny', 'approve'],
+  ['keyboard_input', 'log', 'approve', 'deny', 'approve'],
+  ['wheel_mouse_input', 'log', 'approve', 'log', 'approve'],
+  ...Object.entries(OFFICE_TOOLS).map(([tool, { does }]) => {
+    const here = { read: 'allow', write: 'log', save: 'approve' } as const;
+    return [tool, here[does], 'approve', here[does], 'approve'] as const;
+  }),
+];
+
+describe('tools of a screen', () => {
+  it('are all in the table', () => {
+    const all = [...COLLECTOR_TOOLS, ...WINDOW_TOOLS, ...CONTROL_TOOLS, ...QUIET_TOOLS, ...Object.keys(OFFICE_TOOLS)];
+    expect(TABLE.map(([tool]) => tool).toSorted()).toEqual(all.toSorted());
+  });
+
+  it.each(TABLE)(
+    '%s: listed %s, unknown %s, terminal %s, nothing seen %s',
+    (tool, listed, unknown, terminal, nothing) => {
+      const args = ARGUMENTS[tool] ?? {};
+      expect([
+        decided(tool, args, placed('mousepad')),
+        decided(tool, args, placed('evil')),
+        decided(tool, args, placed('xterm')),
+        decided(tool, args),
+      ]).toEqual([listed, unknown, terminal, nothing]);
+    },
+  );
+
+  it.each([...CONTROL_TOOLS, 'run_shell', ...Object.keys(OFFICE_TOOLS)])(
+    '%s is no standing grant for another screen',
+    (tool) => {
+      const verdict = judged(tool, ARGUMENTS[tool] ?? {}, placed('evil'));
+      expect(verdict).toMatchObject({ decision: 'approve', grantable: false });
+    },
+  );
+
+  it('wait for a person everywhere where no program is listed', async () => {
+    const bare = openPolicy({}, await openBashGrammar());
+    const command = { tool: 'click_input', arguments: {}, on: placed('mousepad') };
+    expect(bare.judge(command, DEVICE).decision).toBe('approve');
+  });
+});
+
+describe('text and keys for a terminal', () => {
+  it.each(['xterm', '/usr/bin/xterm', 'WindowsTerminal.exe', 'cmd.exe', 'POWERSHELL', 'gnome-terminal-server'])(
+    '%s: never',
+    (program) => {
+      expect(decided('set_edit_text', { text: 'ls' }, placed(program))).toBe('deny');
+      expect(decided('keyboard_input', { keys: 'ls{ENTER}' }, placed(program))).toBe('deny');
+      expect(decided('click_input', { button: 'middle' }, placed(program))).toBe('deny');
+      expect(decided('click_on_coordinates', { x: 0, y: 0, button: 'middle' }, placed(program))).toBe('deny');
+    },
+  );
+
+  it('nor where the control says that it is one', () => {
+    const on = placed('mousepad', { control: { id: '1', type: 'Terminal', name: '' } });
+    expect(decided('keyboard_input', { keys: 'ls' }, on)).toBe('deny');
+  });
+
+  it('stay a no whatever a policy says', async () => {
+    const file = 'version: 1\napplications: [xterm]\nrules: [{ id: all, match: { program: "*" }, decision: allow }]\n';
+    const open = openPolicy({ file }, await openBashGrammar());
+    const on = placed('xterm');
+    expect(open.judge({ tool: 'set_edit_text', arguments: { text: 'ls' }, on }, DEVICE).decision).toBe('deny');
+  });
+});
+
+it.each(['Password', 'Kennwort:', 'Mot de passe', 'PIN', '密码', 'API key'])(
+  'a field %s is neither read nor written',
+  (name) => {
+    const on = placed('mousepad', { control: { id: '1', type: 'Edit', name } });
+    for (const tool of ['set_edit_text', 'keyboard_input', 'texts'])
+      expect(decided(tool, { text: 'x', keys: 'x' }, on)).toBe('deny');
+  },
+);
+
+describe('a click', () => {
+  const button = (name: string) => placed('mousepad', { control: { id: '1', type: 'Button', name } });
+  it.each([
+    'Send',
+    '_Delete',
+    'Senden',
+    'Löschen…',
+    'Supprimer',
+    'Enviar',
+    '删除',
+    'Don’t Save',
+    'Close',
+    'x',
+    '✕',
+    'OK',
+    'Удалить',
+    'Pay 20 €',
+  ])('on %s waits for a person', (name) => expect(decided('click_input', {}, button(name))).toBe('approve'));
+  it.each(['Bold', 'Search', 'January', 'File', 'Runtime notes', 'Tabelle 1'])('on %s is noted', (name) =>
+    expect(decided('click_input', {}, button(name))).toBe('log'),
+  );
+});
+
+describe('keys', () => {
+  it.each(['hello, wörld', '{TAB 2}', '{VK_CONTROL}s', '{VK_CONTROL}a', '{DOWN}{ENTER}', '^+%()', '{DELETE}'])(
+    '%s are noted',
+    (keys) => expect(decided('keyboard_input', { keys }, placed('mousepad'))).toBe('log'),
+  );
+  it.each([
+    '{VK_MENU}{F4}',
+    '{VK_CONTROL}w',
+    '{VK_CONTROL}q',
+    '{LWIN}r',
+    '{VK_CONTROL}{VK_MENU}t',
+    '{F12}',
+    '{UNKNOWN}',
+    '{',
+    '{VK_CONTROL}{ENTER}',
+  ])('%s wait for a person', (keys) => expect(decided('keyboard_input', { keys }, placed('mousepad'))).toBe('approve'));
+  it('that press what is named like that, or delete outside of a text, too', () => {
+    const on = (type: string, name: string) => placed('mousepad', { control: { id: '1', type, name } });
+    expect(decided('keyboard_input', { keys: '{ENTER}' }, on('Button', 'Send'))).toBe('approve');
+    expect(decided('keyboard_input', { keys: '{DELETE}' }, on('ListItem', 'report.txt'))).toBe('approve');
+  });
+});
+
+describe('files and pages', () => {
+  const dialog = placed('mousepad', { window: 'Save As', control: { id: '1', type: 'Edit', name: 'Name:' } });
+  it('a name alone stays where the dialog is; a path waits for a person', () => {
+    expect(decided('set_edit_text', { text: 'notes.txt' }, dialog)).toBe('log');
+    for (const text of ['/etc/passwd', 'C:\\Windows\\a', '../a', '~/.bashrc', '\\\\host\\share'])
+      expect(decided('set_edit_text', { text }, dialog)).toBe('approve');
+    expect(decided('keyboard_input', { keys: '/etc/cron.d/x{ENTER}' }, dialog)).toBe('approve');
+  });
+  it('an address waits like the network', () => {
+    const bar = placed('mousepad', { control: { id: '1', type: 'Edit', name: 'Address and search bar' } });
+    expect(judged('set_edit_text', { text: 'example.org' }, bar)).toMatchObject({
+      class: 'network',
+      decision: 'approve',
+    });
+  });
+  it('a program is started without words for it', () => {
+    expect(decided('launch_application', { name: 'evil' })).toBe('approve');
+    expect(decided('launch_application', { name: 'mousepad', arguments: ['/etc/passwd'] })).toBe('approve');
+  });
+});

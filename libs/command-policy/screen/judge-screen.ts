@@ -1,0 +1,155 @@
+import {
+  isCollectorTool,
+  OFFICE_TOOLS,
+  type CommandCall,
+  type CommandClass,
+  type Json,
+  type ScreenPlace,
+} from '#proto';
+import { floor, type CommandFinding } from '../words/index.js';
+import { keysMeaning } from './keys.js';
+import { isAddressBar, isCommitLike, isFileDialog, isPassword, isTerminalProgram, programName } from './words.js';
+
+/** Programs whose windows may be worked in unasked, by the names that `programName` gives. */
+export type ListedApplications = ReadonlySet<string>;
+
+/**
+ * What is to be said of a call on a screen, by what its agent has seen there and by its arguments alone: the device compares both
+ * with what is really there before it acts. Without what was seen nothing but looking runs unasked.
+ */
+export function screenFindings(command: CommandCall, listed: ListedApplications): readonly CommandFinding[] {
+  const { tool, arguments: given, on } = command;
+  if (isCollectorTool(tool)) return [plain('read', 'look', `${tool} looks at the screen.`)];
+  switch (tool) {
+    case 'wait':
+    case 'wait_until_settled':
+    case 'summary':
+      return [plain('read', 'quiet', `${tool} touches nothing.`)];
+    case 'texts':
+      return [...passwords(on), plain('read', 'look', 'It reads what a control shows.')];
+    case 'select_application_window':
+      return [plain('write', 'select', 'It brings a window to the front.')];
+    case 'run_shell':
+      return [asks('privileged', 'run', 'It starts a program with a line for it.')];
+    case 'launch_application':
+      return launching(given, listed);
+    default:
+      return [...acting(command), ...(isListed(on, listed) ? [] : [unlisted(on)])];
+  }
+}
+
+/** What acts in a window. */
+function acting({ tool, arguments: given, on }: CommandCall): readonly CommandFinding[] {
+  const inTerminal = isTerminalProgram(on?.application ?? '') || on?.control?.type === 'Terminal';
+  const isMiddle = given['button'] === 'middle';
+  switch (tool) {
+    case 'click_input':
+      return [...(inTerminal && isMiddle ? [TERMINAL] : []), ...clicking(on)];
+    case 'click_on_coordinates':
+    case 'drag_on_coordinates':
+      return [
+        ...(inTerminal && isMiddle ? [TERMINAL] : []),
+        asks('privileged', 'coordinates', 'A place in a window says nothing of what is there.'),
+      ];
+    case 'set_edit_text':
+      return [...(inTerminal ? [TERMINAL] : []), ...passwords(on), ...setting(textOf(given['text']), on)];
+    case 'keyboard_input':
+      return [...(inTerminal ? [TERMINAL] : []), ...passwords(on), ...pressing(textOf(given['keys']), on)];
+    case 'wheel_mouse_input':
+      return [plain('write', 'scroll', 'It scrolls.')];
+    default:
+      return office(tool);
+  }
+}
+
+function clicking(on: ScreenPlace | undefined): readonly CommandFinding[] {
+  const { control } = on ?? {};
+  if (control === undefined) return [asks('privileged', 'control', 'Nobody knows what it clicks on.')];
+  if (isCommitLike(control.name))
+    return [asks('destructive', 'commit', `What it clicks on is named ${JSON.stringify(control.name.slice(0, 80))}.`)];
+  return [plain('write', 'click', `It clicks on ${control.type === '' ? 'a control' : control.type}.`)];
+}
+
+function setting(text: string, on: ScreenPlace | undefined): readonly CommandFinding[] {
+  const name = on?.control?.name ?? '';
+  if (on?.control === undefined) return [asks('privileged', 'control', 'Nobody knows which field it fills.')];
+  if (isAddressBar(name)) return [asks('network', 'address', 'It says which page is to be opened.')];
+  // A name alone stays in the directory that the dialog shows; whoever writes a path chooses the place.
+  if (isFileDialog(on.window) && /[/\\]|^\.\.|^~/u.test(text))
+    return [asks('privileged', 'path', 'It names a place for a file by its path.')];
+  return [plain('write', 'text', 'It sets the text of a field.')];
+}
+
+function pressing(keys: string, on: ScreenPlace | undefined): readonly CommandFinding[] {
+  const { unusual, presses, deletes } = keysMeaning(keys);
+  const { type = '', name = '' } = on?.control ?? {};
+  if (unusual !== '')
+    return [asks('privileged', 'keys', `It presses ${JSON.stringify(unusual.slice(0, 40))}, which may do anything.`)];
+  if (deletes && !TEXTS.has(type)) return [asks('destructive', 'delete', 'It presses Delete outside of a text.')];
+  if (presses && isCommitLike(name))
+    return [asks('destructive', 'commit', `It presses ${JSON.stringify(name.slice(0, 80))}.`)];
+  if (presses && isAddressBar(name)) return [asks('network', 'address', 'It opens a page.')];
+  if (isFileDialog(on?.window ?? '') && /[/\\]/u.test(keys))
+    return [asks('privileged', 'path', 'It types a place for a file.')];
+  return [plain('write', 'keys', 'It types.')];
+}
+
+const TEXTS = new Set(['Edit', 'Document', 'ComboBox', 'DataItem', 'Spinner']);
+
+/** A program that is listed, with nothing said to it; its device has a list of its own. */
+function launching(
+  { name, arguments: more }: CommandCall['arguments'],
+  listed: ListedApplications,
+): readonly CommandFinding[] {
+  const isKnown = typeof name === 'string' && listed.has(programName(name));
+  if (!isKnown)
+    return [asks('privileged', 'application', 'It starts a program that is not in the list of applications.')];
+  const has = Array.isArray(more) && more.length > 0;
+  if (has) return [asks('privileged', 'arguments', 'It starts a program with arguments.')];
+  return [plain('write', 'launch', 'It starts a program of the list of applications.')];
+}
+
+function office(tool: string): readonly CommandFinding[] {
+  const does = OFFICE_TOOLS[tool]?.does;
+  if (does === 'read') return [plain('read', 'office', `${tool} reads the open document.`)];
+  if (does === 'write') return [plain('write', 'office', `${tool} changes the open document.`)];
+  return [asks('privileged', 'path', `${tool} names files by their path.`)];
+}
+
+const passwords = (on: ScreenPlace | undefined): readonly CommandFinding[] =>
+  isPassword(on?.control?.name ?? '')
+    ? [floor('screen.password', 'The field is one for a secret: its text is never read, and never written by a model.')]
+    : [];
+
+const TERMINAL = floor(
+  'screen.terminal',
+  'What is typed into a terminal runs: commands go through EXEC_CLI, where they are read.',
+);
+
+const isListed = (on: ScreenPlace | undefined, listed: ListedApplications): boolean =>
+  on !== undefined && listed.has(programName(on.application));
+
+const unlisted = (on: ScreenPlace | undefined): CommandFinding =>
+  asks(
+    'privileged',
+    'application',
+    on === undefined || on.application === ''
+      ? 'Nobody knows in which program it acts.'
+      : `${JSON.stringify(on.application.slice(0, 80))} is not in the list of applications.`,
+  );
+
+const plain = (of: CommandClass, rule: string, reason: string): CommandFinding => ({
+  kind: 'program',
+  class: of,
+  rule: `screen.${rule}`,
+  reason,
+});
+
+/** A person decides each time: the same call acts on another screen the next time. */
+const asks = (of: CommandClass, rule: string, reason: string): CommandFinding => ({
+  ...plain(of, rule, reason),
+  atLeast: 'approve',
+  grantable: false,
+});
+
+const textOf = (value: Json | undefined): string => (typeof value === 'string' ? value : '');

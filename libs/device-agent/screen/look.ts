@@ -1,0 +1,171 @@
+import { imagesOf, type CalledImage, type ToolCalled } from '#libs/attempt';
+import type { CommandCall, ContentPart, Json } from '#proto';
+import { AgentFailure, failed, strategyOf, type Strategy, type StrategyCall, type Work } from '../agent/index.js';
+import type { AgentReply } from '../effects/index.js';
+import { outcomeText } from '../memory/index.js';
+import { callTool, readOutput } from '../strategies/index.js';
+import { seenListingOf, listingText, NOTHING_LISTED, type SeenListing } from './listing.js';
+import { screenPlaceOf, type SeenPlace } from './place-call.js';
+import { APP_AGENT, failureText, HOST_AGENT, type Screen, type ScreenValues, answeredValue } from './screen.js';
+
+const FIELDS = ['control_text', 'control_type', 'control_rect', 'source'];
+/** An answer that is too long for the log is read in pieces of so many lines. */
+const PIECE_LINES = 2_000;
+const PIECES_MAX = 12;
+
+type At = StrategyCall<Screen>;
+
+/** Looks at the desktop and lists its windows; also what became of the subtasks that were given away. */
+export function lookAtDesktop<R extends AgentReply>(sees: boolean): Strategy<ScreenValues<R>, Screen> {
+  return strategyOf<ScreenValues<R>, Screen>()({
+    name: 'look-at-desktop',
+    dependsOn: [],
+    provides: ['observation', 'listing', 'picture'],
+    *execute(at) {
+      const seen = { agent: HOST_AGENT, chosen: at.context.get('chosen'), listing: NOTHING_LISTED };
+      const picture = sees
+        ? yield* pictures(at, seen, { tool: 'capture_desktop_screenshot', arguments: { all_screens: true } })
+        : [];
+      const asked = { remove_empty: true, refresh_app_windows: true };
+      const listing = yield* list(at, seen, { tool: 'get_desktop_app_target_info', arguments: asked });
+      const ends = at.context.subtasks.map((end) => JSON.stringify(end));
+      return {
+        listing,
+        picture,
+        observation: [
+          ...trouble(at),
+          ...kept(at),
+          ...shown('The desktop as it is now:', picture),
+          text(`Windows that can be chosen:\n${listingText(listing)}`),
+          ...(ends.length === 0 ? [] : [text(`Subtasks so far, and what became of them:\n${ends.join('\n')}`)]),
+        ],
+      };
+    },
+  });
+}
+
+/** Looks at the window that was chosen and lists its controls. */
+export function lookAtWindow<R extends AgentReply>(sees: boolean): Strategy<ScreenValues<R>, Screen> {
+  return strategyOf<ScreenValues<R>, Screen>()({
+    name: 'look-at-window',
+    dependsOn: [],
+    provides: ['observation', 'listing', 'picture'],
+    *execute(at) {
+      const { context } = at;
+      const before = context.get('before') ?? [];
+      const marks = sees && hasMarks(at);
+      const clean = sees && !marks ? yield* windowPictures(at, {}) : [];
+      yield* look(at, placed(at), { tool: 'get_app_window_info', arguments: { field_list: FIELDS } });
+      const listing = yield* listControls(at);
+      const both = marks ? yield* windowPictures(at, { annotated: true }, listing) : clean;
+      const picture = both.slice(0, 1);
+      context.set('before', picture);
+      const { tips = [] } = context.get('assigned') ?? {};
+      return {
+        listing,
+        picture,
+        observation: [
+          ...trouble(at),
+          ...kept(at),
+          ...shown('The window when you decided last:', before),
+          ...shown('The window as it is now:', picture),
+          ...shown('The same with the ids of its controls:', both.slice(1, 2)),
+          text(`The window that you work in:\n${JSON.stringify(context.get('chosen') ?? {})}`),
+          text(`Its controls:\n${listingText(listing)}`),
+          ...(tips.length === 0 ? [] : [text(`Tips of the HostAgent:\n${tips.join('\n')}`)]),
+        ],
+      };
+    },
+  });
+}
+
+/** Lists the controls of the window that was chosen; a dialog of the same program that is in front of it is followed. */
+export function* listControls(at: At): Work<SeenListing> {
+  const { context } = at;
+  const listing = yield* list(at, placed(at), {
+    tool: 'get_app_window_controls_target_info',
+    arguments: { field_list: FIELDS },
+  });
+  const { place } = listing;
+  if (place !== undefined && place.application === context.get('chosen')?.application) context.set('chosen', place);
+  return listing;
+}
+
+const placed = ({ context }: At): SeenPlace => ({
+  agent: APP_AGENT,
+  chosen: context.get('chosen'),
+  listing: NOTHING_LISTED,
+});
+
+/** Devices that draw marks themselves say so in the schema of the tool. */
+const hasMarks = ({ context }: At): boolean => {
+  const tool = context.task.device.tools.find(({ name }) => name === 'capture_window_screenshot');
+  const properties = tool?.inputSchema?.['properties'];
+  return typeof properties === 'object' && properties !== null && 'annotated' in properties;
+};
+
+const windowPictures = (at: At, asked: Record<string, Json>, listing = NOTHING_LISTED): Work<readonly CalledImage[]> =>
+  pictures(at, { ...placed(at), listing }, { tool: 'capture_window_screenshot', arguments: asked });
+
+/** A picture that is not there is no reason to stop: what is listed says the same in words. */
+function* pictures(at: At, seen: SeenPlace, call: CommandCall): Work<readonly CalledImage[]> {
+  const called = yield* look(at, seen, call);
+  return called === null ? [] : imagesOf(called.ended);
+}
+
+function* list(at: At, seen: SeenPlace, call: CommandCall): Work<SeenListing> {
+  const called = yield* look(at, seen, call);
+  if (called === null) return NOTHING_LISTED;
+  return seenListingOf(yield* wholeValue(called), `${called.step}.${called.index}`);
+}
+
+/** One look. One that fails is told to the model, which may do something about it; one that goes on failing ends the attempt. */
+function* look(at: At, seen: SeenPlace, call: CommandCall): Work<ToolCalled | null> {
+  const { agent } = at;
+  const command = { ...call, on: screenPlaceOf(seen) };
+  const hopeless = agent.repeats.hopeless(command);
+  if (hopeless !== null) throw new AgentFailure(failed(`gave up: ${call.tool} failed ${hopeless} times the same way`));
+  const called = yield* callTool(command);
+  const problem = failureText(called.ended);
+  if (problem === null) return called;
+  agent.repeats.note(command, outcomeText(called.ended), true);
+  agent.trouble(`${call.tool} showed nothing. ${problem}`);
+  return null;
+}
+
+/** The whole of an answer, also of one that the log holds in part. */
+function* wholeValue({ step, index, ended }: ToolCalled): Work<Json> {
+  if (ended.kind !== 'finished' || ended.result?.artifact === undefined) return answeredValue(ended);
+  const pieces: string[] = [];
+  for (let piece = 0, fromLine = 1; piece < PIECES_MAX; piece++) {
+    const { text: lines, totalLines } = yield* readOutput({
+      step,
+      index,
+      stream: 'result',
+      fromLine,
+      lines: PIECE_LINES,
+    });
+    pieces.push(lines);
+    fromLine += lines === '' ? PIECE_LINES : lines.split('\n').length;
+    if (fromLine > totalLines) break;
+  }
+  try {
+    return JSON.parse(pieces.join('\n')) as Json;
+  } catch {
+    return null;
+  }
+}
+
+const text = (content: string): ContentPart => ({ type: 'text', text: content });
+
+const shown = (words: string, images: readonly CalledImage[]): ContentPart[] =>
+  images.length === 0
+    ? []
+    : [text(words), ...images.map(({ ref, mediaType }): ContentPart => ({ type: 'image', ref, mediaType }))];
+
+/** What this look did not show: the model hears of it at once, and not only in its memory. */
+const trouble = ({ agent: { problems } }: At): ContentPart[] =>
+  problems.length === 0 ? [] : [text(`What went wrong just now:\n${problems.join('\n')}`)];
+
+const kept = ({ context }: At): ContentPart[] =>
+  (context.get('kept') ?? []).flatMap(({ image, reason }) => shown(`A picture that was kept: ${reason}`, [image]));

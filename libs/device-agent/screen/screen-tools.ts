@@ -1,0 +1,26 @@
+import {
+  CONTROL_TOOLS,
+  isCollectorTool,
+  isScreenTool,
+  OFFICE_TOOLS,
+  QUIET_TOOLS,
+  WINDOW_TOOLS,
+  type ToolInfo,
+} from '#proto';
+import type { AgentTask } from '../effects/index.js';
+import { agentToolsOf } from '../strategies/index.js';
+
+const has = (names: readonly string[], name: string): boolean => names.includes(name);
+
+/** What a HostAgent may call: what chooses windows, and all that is of no screen. Looking is done for it. */
+export const hostTools = (task: AgentTask): readonly ToolInfo[] =>
+  agentToolsOf(task).filter(({ name }) => !isScreenTool(name) || has(WINDOW_TOOLS, name));
+
+/** What an AppAgent may call in a window of this program: what acts in it, and the tools that the program has of its own. */
+export const appTools = (task: AgentTask, application: string): readonly ToolInfo[] =>
+  agentToolsOf(task).filter(({ name }) => {
+    if (has(CONTROL_TOOLS, name) || has(QUIET_TOOLS, name)) return true;
+    const office = OFFICE_TOOLS[name];
+    if (office !== undefined) return office.in.some((program) => program.toLowerCase() === application.toLowerCase());
+    return !isScreenTool(name) && !isCollectorTool(name);
+  });
