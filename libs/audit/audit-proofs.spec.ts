@@ -116,6 +116,22 @@ describe('what an agent writes on the board', () => {
   });
 });
 
+describe('who logs in at the console with a key of his own', () => {
+  const orders = changed(3, { vouched: { ...LOGIN, issuer: 'orrery', subject: `key:${keyOf(SEEDS.bob)}` } });
+
+  it('is believed while the key counts', () => {
+    expect(found(orders)).toEqual([]);
+    expect(found(orders, logs({ bob: [added(BOB), keyAdded('bob'), keyRevoked('bob', 60)] }))).toEqual([]);
+  });
+
+  it.each<[string, readonly ActorEvent[], string]>([
+    ['was revoked by then', [added(BOB), keyAdded('bob'), keyRevoked('bob', 12.1)], 'counted only until'],
+    ['is that of a program', [added({ kind: 'system', id: 'bob' }), keyAdded('bob')], 'was never given'],
+  ])('is not when it %s', (_, bob, why) =>
+    expect(found(orders, logs({ bob }))).toEqual(expect.arrayContaining([expect.stringContaining(why)])),
+  );
+});
+
 describe('who forges a run', () => {
   const vouchedAs = (change: Partial<Vouched>) => changed(3, { vouched: { ...LOGIN, ...change } });
 
@@ -181,6 +197,11 @@ describe('who forges a run', () => {
     ],
     ['with a session of somebody else', vouchedAs({ actor: 'anna' }), /commit 4: .*of anna was never given/u],
     ['with a login of nobody', vouchedAs({ subject: '18' }), /commit 4: .*the login 18 .* of bob was never given/u],
+    [
+      'with a key that logs in nobody',
+      vouchedAs({ issuer: 'orrery', subject: `key:${keyOf(SEEDS.anna)}` }),
+      /commit 4: .*the login key:\w+ at orrery of bob was never given/u,
+    ],
     ['with an actor whom nobody knows', vouchedAs({ actor: 'eve' }), /commit 4: .*there is no log of the actor eve/u],
     ['in the name of somebody, with an own key', changed(3, { by: 'anna' }), /commit 4: .*anna may not speak for bob/u],
     [

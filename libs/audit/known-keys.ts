@@ -48,6 +48,8 @@ export const UPGRADE_MS = 15 * 60 * 1_000;
 const loginName = (issuer: string, subject: string): string => JSON.stringify([issuer, subject]);
 const OWN_ISSUER = 'orrery';
 const TOKEN = 'token:';
+/** Who let himself in with a key of his own is called by it. */
+const KEY = 'key:';
 const tokenName = (tokenId: string): string => loginName(OWN_ISSUER, `${TOKEN}${tokenId}`);
 /** The first person is logged in by the token of the first start, which is no fact. */
 const FIRST = { actor: 'cli', login: loginName(OWN_ISSUER, 'admin-token') };
@@ -235,6 +237,7 @@ export function whoSpoke(
   if (spoken === undefined) return { problem: `there is no log of the actor ${id}` };
   const name = loginName(issuer, subject);
   if (id === FIRST.actor && name === FIRST.login) return spoken;
-  const without = whyNot(spoken.logins, name, time);
+  const isByKey = issuer === OWN_ISSUER && subject.startsWith(KEY) && spoken.actor.kind === 'person';
+  const without = isByKey ? whyNot(spoken.keys, subject.slice(KEY.length), time) : whyNot(spoken.logins, name, time);
   return without === undefined ? spoken : { problem: `the login ${subject} at ${issuer} of ${id} ${without}` };
 }
