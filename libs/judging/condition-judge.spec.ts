@@ -87,12 +87,12 @@ describe('a condition over a whole value', () => {
 
 describe('a hostile condition', () => {
   it('is ended at its time, and those beside it are judged all the same', async () => {
-    const judge = judgeWith({ ms: 400 });
+    const judge = judgeWith({ ms: 1_500 });
     const result = { value: slow };
     const quick = 'result.stdout.lines().size() == 30000';
     expect(await judge.judge([over(quick, result), over(SLOW, result), over(quick, result)])).toEqual([
       { truth: 'satisfied' },
-      { truth: 'undecided', reason: 'judging it takes longer than 0.4 s' },
+      { truth: 'undecided', reason: 'judging it takes longer than 1.5 s' },
       { truth: 'satisfied' },
     ]);
   });
@@ -110,7 +110,7 @@ describe('a hostile condition', () => {
   });
 
   it('lets this process go on, and who comes next has a thread', async () => {
-    const judge = judgeWith({ ms: 400, threads: 2 });
+    const judge = judgeWith({ ms: 1_500, threads: 2 });
     let turns = 0;
     const turning = setInterval(() => turns++, 5);
     const [hostile, other] = await Promise.all([
