@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect } from '@jest/globals';
 import { testsOfAccess } from './access.js';
 import { testsOfActing } from './acting.js';
+import { testsOfChecking } from './checking.js';
 import { testsOfEnrolling } from './enrolling.js';
 import { testsOfHostileTexts } from './hostile.js';
 import { testsOfLoggingIn } from './logging-in.js';
@@ -20,6 +21,7 @@ afterAll(() => rig.stop());
 
 describe('logging in', () => testsOfLoggingIn(() => rig));
 describe('a run', () => testsOfActing(() => rig));
+describe('what was recorded', () => testsOfChecking(() => rig));
 describe('an output', () => testsOfOutputs(() => rig));
 describe('the application', () => testsOfAccess(() => rig));
 describe('enrolling', () => testsOfEnrolling(() => rig));
