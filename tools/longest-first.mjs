@@ -2,11 +2,27 @@
 // first; the longest of ours are small files that start tools and processes, and would keep one core busy after all else is done.
 import Sequencer from '@jest/test-sequencer';
 
-/** What takes longest on an idle machine with two cores, longest first, by the end of its path. */
+/** What takes longest on an idle machine with two cores, longest first in its suite, by the end of its path. */
 const LONGEST = [
   'test/architecture/static.spec.ts',
   'libs/constellation/chaos.spec.ts',
   'libs/constellation/confluence.spec.ts',
+  'services/device-client/ufo-traces.int.spec.ts',
+  'test/files/device.int.spec.ts',
+  'test/walls/everyday.int.spec.ts',
+  'test/walls/canary.int.spec.ts',
+  'test/e2e/control.e2e.spec.ts',
+  'test/e2e/agents.e2e.spec.ts',
+  'test/e2e/planner.e2e.spec.ts',
+  'test/e2e/command-line.e2e.spec.ts',
+  'test/e2e/day.e2e.spec.ts',
+  'test/e2e/aip-faults.e2e.spec.ts',
+  'test/e2e/files.e2e.spec.ts',
+  'test/e2e/credentials.e2e.spec.ts',
+  'test/e2e/console/console.e2e.spec.ts',
+  'test/e2e/recovery.e2e.spec.ts',
+  'test/e2e/assistant.e2e.spec.ts',
+  'test/e2e/whole-inputs.e2e.spec.ts',
 ];
 
 const place = ({ path }) => {
