@@ -112,6 +112,8 @@ export async function bundle(dist) {
       alias: { '#proto': join(dist, 'proto'), '#libs': join(dist, 'libs') },
       outbase: dist,
       outdir: dist,
+      // Packages that know another runtime load files of theirs for it, past the bundle.
+      define: { Bun: 'undefined' },
       external: [...UNUSED.flatMap((name) => [name, `${name}/*`]), '*.node'],
       plugins: [keepsPlaces(dist)],
       ...more,

@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import { evaluateCondition, exportUfo, validateConstellation } from '#libs/constellation';
 import {
   Budget,
-  CommandCall,
+  PlannedCall,
   ForEach,
   LINE_TYPES,
   ResourceFloor,
@@ -38,7 +38,7 @@ describe('every field is there, and no other one', () => {
     ['Fields of a request', fieldsOf(RunRequest)],
     ['Fields of a constellation', fieldsOf(TaskConstellation)],
     ['Fields of a task', fieldsOf(TaskStar)],
-    ['A command', fieldsOf(CommandCall)],
+    ['A command', fieldsOf(PlannedCall)],
     ['Where it runs', fieldsOf(Selector)],
     ['On several devices', fieldsOf(ForEach)],
     ['Retry', fieldsOf(RetryPolicy)],

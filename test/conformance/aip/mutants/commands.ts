@@ -1,7 +1,7 @@
 import { mutant, type Mutant } from './mutant.js';
 
 const TABLE = 'libs/aip/commands/command-table.ts';
-const MESSAGE = 'libs/aip/commands/command-message.ts';
+const DIALECT = 'libs/aip/commands/foreign-dialect.ts';
 const OUTCOME = 'libs/aip/commands/outcome.ts';
 const DESK = 'services/aip-gateway/devices/command-desk.consumer.ts';
 
@@ -9,8 +9,8 @@ const DESK = 'services/aip-gateway/devices/command-desk.consumer.ts';
 export const COMMAND_MUTANTS: readonly Mutant[] = [
   mutant(
     'an agent that no client knows',
-    MESSAGE,
-    ["const FOREIGN_AGENT = 'LinuxAgent';", "const FOREIGN_AGENT = 'Agent';"],
+    DIALECT,
+    ["const COMMAND_LINE_AGENT = 'LinuxAgent';", "const COMMAND_LINE_AGENT = 'Agent';"],
     ['command.list-tools', 'command.shape'],
   ),
   mutant(
