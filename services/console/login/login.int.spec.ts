@@ -279,7 +279,12 @@ describe('what comes back from elsewhere', () => {
 describe('a session', () => {
   const cancel = async (headers: Record<string, string>) =>
     browser.ask(`${base}/v1/runs/run-1/cancel`, { method: 'POST', headers });
-  const csrf = async () => ((await (await me()).json()) as { csrf: string }).csrf;
+  const csrf = async (): Promise<string> => {
+    const reply = await me();
+    const text = await reply.text();
+    expect([reply.status, text]).toEqual([200, expect.stringContaining('csrf')]);
+    return (JSON.parse(text) as { csrf: string }).csrf;
+  };
   beforeEach(async () => {
     await browser.go(`${base}/login/start`);
     said.length = 0;
