@@ -17,6 +17,9 @@ export interface BuiltInOptions extends PrompterOptions {
   readonly sees?: (agent: string) => boolean;
 }
 
+/** Whether pictures are shown to a model at all: agents of screens alone show them, where their model sees. */
+export const showsPictures = (sees: (agent: string) => boolean): boolean => [HOST_AGENT, APP_AGENT].some(sees);
+
 /** The kinds of agents that come with the product: a new one is a row, its file beside this one, and its texts under `prompts/`. */
 export const builtInAgents = (
   { sees = () => false, ...options }: BuiltInOptions,

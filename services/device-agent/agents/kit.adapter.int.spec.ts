@@ -35,6 +35,16 @@ describe('what agents are made of', () => {
     expect(kinds.map(({ name }) => name)).toEqual(['LinuxAgent', 'MobileAgent', 'WindowsAgent']);
   });
 
+  it.each([
+    ['an agent of a screen', 'AppAgent: { seesPictures: true }', true],
+    ['an agent that shows no pictures', 'LinuxAgent: { seesPictures: true }', false],
+  ])('says whether pictures are shown to models: one that sees is given to %s', async (_, agents, visual) => {
+    const file = join(directory, `model-${visual}.yaml`);
+    const lines = ['default: { baseUrl: http://127.0.0.1:9/v1, model: some }', `agents: { ${agents} }`];
+    await writeFile(file, lines.join('\n'));
+    expect((await load({ ORRERY_MODEL_FILE: file })).inUse.visual).toBe(visual);
+  });
+
   it('is refused in a sentence when the policy, the model or the prompts cannot be used', async () => {
     const policy = join(directory, 'policy.yaml');
     await writeFile(policy, 'rules: 7');

@@ -1,7 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import { DEFAULTS, type SettingsInUse } from '#proto';
 import { openBashGrammar, openPolicy, policyInUse, type CommandPolicy } from '#libs/command-policy';
-import { builtInAgents, type AgentKind, type Middleware, type PrompterOptions } from '#libs/device-agent';
+import {
+  builtInAgents,
+  showsPictures,
+  type AgentKind,
+  type Middleware,
+  type PrompterOptions,
+} from '#libs/device-agent';
 import { countTokens, loadChatModel, loadModelsInUse, loadSight, type ChatModel } from '#libs/llm';
 import { ConfigError, token, type Environment } from '#libs/platform';
 import { loadPrompts, loadedPrompts, PromptFileError, type LoadedPrompts, type PromptText } from '#libs/prompts';
@@ -43,13 +49,11 @@ export async function loadAgentKit(
   };
   if (model === null) return { policy, model, kinds: [], inUse, texts: [] };
   const options = await loadPrompterOptions(files.promptsDirectory);
-  const kinds = await loadAgentModules(
-    files.agentModules,
-    options,
-    builtInAgents({ ...options, sees: loadSight(environment) }, middleware),
-  );
+  const sees = loadSight(environment);
+  const kinds = await loadAgentModules(files.agentModules, options, builtInAgents({ ...options, sees }, middleware));
   const { files: texts } = options.templates;
-  return { policy, model, kinds, inUse: { ...inUse, prompts: loadedPrompts(texts), visual: options.visual }, texts };
+  const visual = showsPictures(sees);
+  return { policy, model, kinds, inUse: { ...inUse, prompts: loadedPrompts(texts), visual }, texts };
 }
 
 async function loadPolicy(path: string | undefined): Promise<CommandPolicy> {
