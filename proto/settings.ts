@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { CommandClass, PolicyDecision } from './policy.js';
 import { Sha256 } from './ids.js';
+import { sameJson } from './same-json.js';
 
 /*
  * What a service was started with and works by: to be looked at, never to be said this way. Nothing secret has a place in it: of an
@@ -24,6 +25,8 @@ export const ModelInUse = z.strictObject({
   /** Of one try; null of a backup: as of what it stands in for. */
   timeoutMs: z.int().nullable(),
   retries: z.int().nullable(),
+  /** Whether it may be shown pictures; null of a backup, as of what it stands in for, and of one that makes no texts. */
+  seesPictures: z.boolean().nullable(),
 });
 export type ModelInUse = z.infer<typeof ModelInUse>;
 
@@ -60,9 +63,27 @@ export const SettingsInUse = z.strictObject({
   /** Empty where no model is configured: then none are loaded. */
   prompts: z.array(LoadedPrompt),
   models: z.array(ModelInUse),
-  /** Whether images are shown to models. */
+  /** Whether pictures are shown to models at all: only some agents have any to show. */
   visual: z.boolean(),
   /** Models are not asked: what they answered once is read again. */
   replays: z.boolean(),
 });
 export type SettingsInUse = z.infer<typeof SettingsInUse>;
+
+/** Replicas that work by the same. */
+export interface Alike {
+  /** Of the replicas. */
+  readonly names: readonly string[];
+  readonly settings: SettingsInUse;
+}
+
+/** Replicas that work by the same, together; in the order of their names. */
+export function alike(replicas: readonly SettingsInUse[]): Alike[] {
+  const groups: { names: string[]; settings: SettingsInUse }[] = [];
+  for (const settings of replicas.toSorted((one, other) => one.instance.localeCompare(other.instance))) {
+    const same = groups.find((group) => sameJson({ ...group.settings, instance: '' }, { ...settings, instance: '' }));
+    if (same === undefined) groups.push({ names: [settings.instance], settings });
+    else same.names.push(settings.instance);
+  }
+  return groups;
+}

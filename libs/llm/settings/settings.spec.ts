@@ -290,16 +290,26 @@ describe('what people are shown', () => {
   it('has the host of every endpoint and whether there is a key, and neither a key nor a path that could hold one', () => {
     const yaml = `
 default: { baseUrl: "https://one.example:8443/${KEY}/v1", key: { env: ONE_KEY }, model: m, backup: { baseUrl: "http://two.example/${KEY}", model: b } }
-agents: { LinuxAgent: { temperature: 0.2, maxTokens: 900 } }
+agents: { LinuxAgent: { temperature: 0.2, maxTokens: 900 }, AppAgent: { seesPictures: true } }
 embedding: { model: dots, key: { env: ONE_KEY } }
 `;
     const { models, replays } = loadModelsInUse({ ORRERY_MODEL_FILE: file(yaml), ONE_KEY: KEY });
     expect(models).toMatchObject([
-      { of: 'default', model: 'm', host: 'one.example:8443', hasKey: true, timeoutMs: 120_000, retries: 2 },
-      { of: 'backup of default', model: 'b', host: 'two.example', hasKey: false },
+      {
+        of: 'default',
+        model: 'm',
+        host: 'one.example:8443',
+        hasKey: true,
+        timeoutMs: 120_000,
+        retries: 2,
+        seesPictures: false,
+      },
+      { of: 'backup of default', model: 'b', host: 'two.example', hasKey: false, seesPictures: null },
       { of: 'LinuxAgent', model: 'm', temperature: 0.2, maxTokens: 900 },
       { of: 'backup of LinuxAgent', model: 'b' },
-      { of: 'embedding', model: 'dots', host: 'one.example:8443', hasKey: true },
+      { of: 'AppAgent', model: 'm', seesPictures: true },
+      { of: 'backup of AppAgent' },
+      { of: 'embedding', model: 'dots', host: 'one.example:8443', hasKey: true, seesPictures: null },
     ]);
     expect(replays).toBe(false);
     expect(JSON.stringify(models)).not.toContain(KEY);

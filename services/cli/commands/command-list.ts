@@ -21,6 +21,7 @@ import { defineReference } from './reference/index.js';
 import { defineRequests, defineRuns } from './requests/index.js';
 import { defineRunbooks } from './runbooks/index.js';
 import { defineSearch } from './search/index.js';
+import { defineSettings } from './settings/index.js';
 import { defineSystem } from './system/index.js';
 
 /** In the order in which the help lists them. */
@@ -47,6 +48,7 @@ export function defineCommands(program: CliCommand): void {
   defineDeadLetters(program);
   defineArtifacts(program);
   definePolicy(program);
+  defineSettings(program);
   defineRunbooks(program);
   defineExperience(program);
   defineMcp(program);

@@ -51,6 +51,7 @@ const MORE: Readonly<Record<string, string>> = {
   verify: RUN,
   'policy explain': 'ls --device web-1',
   'policy check': 'FILE',
+  'settings prompt': 'device-agent/linux-agent.yaml',
   'runbooks check': 'FILE',
   'runbooks save': '--name saved',
   'runbooks approve': 'fleet-health',

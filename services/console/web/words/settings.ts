@@ -42,7 +42,8 @@ export const IN_USE_WORDS = {
   models: 'Models',
   noModels: 'None is configured.',
   replays: 'Models are not asked: what they answered once is read again.',
-  visual: (visual: boolean) => (visual ? 'Images are shown to them.' : 'No images are shown to them.'),
+  visual: (visual: boolean) =>
+    visual ? 'Agents of screens show pictures to those that see them.' : 'No pictures are shown to them.',
   of: 'For',
   model: 'Model',
   host: 'Endpoint',
@@ -52,5 +53,7 @@ export const IN_USE_WORDS = {
   maxTokens: 'Tokens at most',
   timeout: 'Time for a try',
   retries: 'Tries again',
+  pictures: 'Sees pictures',
+  sees: (pictures: boolean) => (pictures ? 'yes' : 'no'),
   unset: 'as the model has it',
 } as const;

@@ -1,13 +1,12 @@
 import type { ReactElement } from 'react';
 import { z } from 'zod';
-import { SettingsInUse } from '#proto';
+import { alike, SettingsInUse } from '#proto';
 import { Foreign, Loading, Problem } from '../../parts/index.js';
 import { useAsked } from '../../wire/index.js';
 import { words } from '../../words/index.js';
 import { ModelsTable } from './models-table.js';
 import { PolicyTables } from './policy-tables.js';
 import { PromptsTable } from './prompts-table.js';
-import { alike } from './replicas.js';
 
 const Answer = z.object({ replicas: z.array(SettingsInUse) });
 

@@ -60,4 +60,5 @@ const COLUMNS: readonly (readonly [string, (model: ModelInUse) => string])[] = [
   [inUse.maxTokens, ({ maxTokens }) => String(maxTokens ?? inUse.unset)],
   [inUse.timeout, ({ timeoutMs }) => (timeoutMs === null ? '' : `${timeoutMs / MS} s`)],
   [inUse.retries, ({ retries }) => String(retries ?? '')],
+  [inUse.pictures, ({ seesPictures }) => (seesPictures === null ? '' : inUse.sees(seesPictures))],
 ];

@@ -1,6 +1,5 @@
 import { expect, it } from '@jest/globals';
-import type { SettingsInUse } from '#proto';
-import { alike } from './replicas.js';
+import { alike, type SettingsInUse } from './settings.js';
 
 const replica = (instance: string, file: string): SettingsInUse => ({
   instance,
