@@ -101,7 +101,13 @@ export const DeviceSession = z.strictObject({
 export type DeviceSession = z.infer<typeof DeviceSession>;
 
 /** An operator's word that nothing new starts on a device; what runs goes on. */
-export const DeviceHold = z.strictObject({ by: Actor, reason: z.string().max(1_000), heldAt: Instant });
+export const DeviceHold = z.strictObject({
+  by: Actor,
+  reason: z.string().max(1_000),
+  heldAt: Instant,
+  /** Who holds it has taken its screen over: no agent looks at it or acts on it until it is handed back. */
+  screen: z.literal(true).optional(),
+});
 export type DeviceHold = z.infer<typeof DeviceHold>;
 
 /** An administrator's word that the credentials of a device or client count no more. */
@@ -137,6 +143,10 @@ export const AgentProfile = z.strictObject({
   metadata: z.record(z.string(), z.string()).optional(),
   /** Nothing new starts on it: it, or the whole fleet, was held by somebody. */
   held: DeviceHold.nullable().default(null),
+  /** Who has taken its screen over; absent: nobody. */
+  taken: DeviceHold.optional(),
+  /** When a person has handed its screen back last: what was listed on it before counts no more. */
+  handedBackAt: Instant.optional(),
   /** Its credentials count no more, and it is nobody's device until it is enrolled and joins again. */
   revoked: Revocation.nullable().optional(),
   /** How its client proves who it is; null while it has not joined yet. */

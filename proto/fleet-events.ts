@@ -43,9 +43,10 @@ const SCHEMAS = {
   DEVICE_CONTENDED: z.strictObject({ sessionId: SessionId, contendedAt: Instant }),
   DEVICE_SUSPECT: z.strictObject({ sessionId: SessionId, suspectAt: Instant, lostAt: Instant }),
   DEVICE_LOST: z.strictObject({ sessionId: SessionId, lostAt: Instant }),
-  /** Nothing new starts on the device, or on any device when it is an event of FLEET_ID. */
+  /** Nothing new starts on the device, or on any device when it is an event of FLEET_ID. With `screen` a person has taken its screen over. */
   DEVICE_HELD: DeviceHold,
-  DEVICE_RELEASED: z.strictObject({ by: Actor, releasedAt: Instant }),
+  /** With `screen` its screen is handed back, and what is held besides stays so. */
+  DEVICE_RELEASED: z.strictObject({ by: Actor, releasedAt: Instant, screen: z.literal(true).optional() }),
   /** The administrator says what the device is: names with their values, and names that have none any more. */
   DEVICE_PROFILE_CHANGED: z.strictObject({
     set: ProfileValues,

@@ -190,11 +190,14 @@ export const QUERIES = {
       request: z.strictObject({
         deviceId: DeviceId.nullable(),
         reason,
+        /** Takes the screen of the device over as well: what agents want of it waits. */
+        screen: z.literal(true).optional(),
       }),
       answer: HeldAnswer,
     },
     release: {
-      request: z.strictObject({ deviceId: DeviceId.nullable() }),
+      /** `screen`: hands the screen of the device back, and nothing else. */
+      request: z.strictObject({ deviceId: DeviceId.nullable(), screen: z.literal(true).optional() }),
       answer: HeldAnswer,
     },
     /** Everybody who is known, also who was revoked, by id. What follows about people and tokens is for administrators, or about one's own. */

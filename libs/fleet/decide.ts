@@ -43,6 +43,8 @@ export type RejectedReason =
   | 'TOKEN_USED'
   | 'TOKEN_EXPIRED'
   | 'TOKEN_UNKNOWN'
+  /** None of its tools acts on a screen. */
+  | 'NO_SCREEN'
   /** Somebody has revoked as many single grants as anybody may in a day. */
   | 'TOO_MANY_GRANTS';
 
@@ -98,7 +100,7 @@ function decideAbsent(device: Device, { now, graceMs }: Now): FleetDecision {
   return { kind: 'accepted', events: graceMs === 0 ? [suspect, lost] : [suspect] };
 }
 
-interface HoldOrder {
+export interface HoldOrder {
   readonly by: Actor;
   /** For people; empty when nothing was said. */
   readonly reason: string;

@@ -29,7 +29,8 @@ type DeviceEnrolled = Extract<FleetEvent, { type: 'DEVICE_ENROLLED' }>['data'];
  * A connected device that connects again has a new session; with DEVICE_TOOLS_CHANGED and
  * DEVICE_CONTENDED it keeps its session and its status. Enrolling again changes the credential, never the status.
  * DEVICE_PROFILE_CHANGED says what it is, in the words of an administrator, whatever its status is.
- * DEVICE_HELD and DEVICE_RELEASED go beside all of it: a device is held by an operator, whatever its status is.
+ * DEVICE_HELD and DEVICE_RELEASED go beside all of it: a device is held by an operator, whatever its status is; of its
+ * screen, libs/fleet/take-over says more.
  *
  * Beside all of it, too, is how its client proves who it is:
  *
@@ -67,6 +68,10 @@ export interface Device {
   readonly lastSeenAt: Instant | null;
   /** Its own hold; the whole fleet may be held besides. */
   readonly held: DeviceHold | null;
+  /** Who has taken its screen over. */
+  readonly taken: DeviceHold | null;
+  /** When its screen was handed back last; null: never. */
+  readonly handedBackAt: Instant | null;
   /** Sequence of the last event that is folded in. */
   readonly revision: number;
   readonly changedAt: Instant;
@@ -109,9 +114,10 @@ export function evolveDevice(device: Device | undefined, event: RecordedFleetEve
     case 'DEVICE_LOST':
       return { ...device, ...stamp, status: 'lost', lostAt: null };
     case 'DEVICE_HELD':
-      return { ...device, ...stamp, held: event.data };
+      return { ...device, ...stamp, [event.data.screen === true ? 'taken' : 'held']: event.data };
     case 'DEVICE_RELEASED':
-      return { ...device, ...stamp, held: null };
+      if (event.data.screen !== true) return { ...device, ...stamp, held: null };
+      return { ...device, ...stamp, taken: null, handedBackAt: event.data.releasedAt };
     case 'DEVICE_JOINED': {
       const { publicKey, tokenHash } = event.data;
       return { ...device, ...stamp, ...NO_CREDENTIAL, key: { publicKey, tokenHash }, revoked: null };
@@ -211,6 +217,8 @@ function fresh(deviceId: DeviceId): Fresh {
     contendedAt: null,
     lastSeenAt: null,
     given: NOTHING_GIVEN,
+    taken: null,
+    handedBackAt: null,
   } as const;
   return { deviceId, ...unconnected, held: null, key: null, join: null, revoked: null };
 }

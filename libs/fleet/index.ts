@@ -16,5 +16,6 @@ export {
   type GivenRefusal,
 } from './given.js';
 export { decideGrantRevocation, standing, type GrantOrder, type GrantRevocation } from './grants.js';
+export { decideHandBack, decideTakeOver } from './take-over.js';
 /** For tests: facts of a device and a client, as short as they can be said. */
 export * as testing from './testing/given.js';

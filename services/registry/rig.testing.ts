@@ -218,9 +218,9 @@ export class Rig {
   order(
     name: 'hold' | 'release',
     deviceId: DeviceId | null,
-    { seed, reason, signed = name }: { seed: string; reason?: string; signed?: string },
+    { seed, reason, screen, signed = name }: { seed: string; reason?: string; screen?: true; signed?: string },
   ): Promise<{ changed: boolean; devices: number }> {
-    const body = { deviceId, ...(reason === undefined ? {} : { reason }) };
+    const body = { deviceId, ...(reason === undefined ? {} : { reason }), ...(screen === true && { screen }) };
     const at = new Date().toISOString();
     const actor = proveActor(seed, { subject: subjects.query('registry', signed), at, body });
     return askRaw(this.nc, subjects.query('registry', name), { ...body, actor }) as Promise<never>;

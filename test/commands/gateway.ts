@@ -100,6 +100,7 @@ export class GatewaySession {
       client,
       slots: SLOTS,
       holds: async () => this.#presence.holder === this,
+      screen: async () => ({ taken: false, handedBackAt: null }),
       injection: NO_INJECTION,
     });
     this.endpoint.input({ kind: 'claimed', sessionId: this.sessionId });

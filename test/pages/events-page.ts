@@ -78,7 +78,7 @@ const FLEET: Record<FleetEventType, string> = {
   DEVICE_CONTENDED: 'several clients take its session from each other',
   DEVICE_SUSPECT: 'its connection broke; it has until `lostAt` to come back',
   DEVICE_LOST: 'it did not come back in time; its attempts end',
-  DEVICE_HELD: 'nothing new starts there, or on any device',
+  DEVICE_HELD: 'nothing new starts there, or on any device; with `screen` a person has its screen',
   DEVICE_RELEASED: 'tasks may start there again',
   DEVICE_REVOKED: 'nobody is this device any more until it is enrolled anew',
   CLIENT_ENROLLED: 'a client that sends tasks is admitted',

@@ -119,6 +119,17 @@ export class CommandTable {
     return this.#atDevice > 0;
   }
 
+  /** What is admitted now is sent now. */
+  get hasRoom(): boolean {
+    return this.#atDevice < this.#slots && [...this.#open.values()].every(({ state }) => state !== 'queued');
+  }
+
+  /** Whether a command was asked for in this session already, or its attempt is stopped: admitting it starts nothing. */
+  knows({ commandId, attempt }: Pick<RunCommandRequest, 'commandId' | 'attempt'>): boolean {
+    const isKnown = this.#open.has(commandId) || this.#finished.has(commandId) || this.#sent.has(commandId);
+    return isKnown || this.#stopped.has(keyOf(attempt));
+  }
+
   /** How many commands have no outcome yet. */
   get openCount(): number {
     return this.#open.size;

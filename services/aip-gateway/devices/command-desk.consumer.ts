@@ -38,6 +38,7 @@ import type { GatewayMetrics } from '../connection/index.js';
 import { LiveOutput } from './live-output.adapter.js';
 import type { ParameterInjection } from './parameter-injection.js';
 import type { SlotsAsked } from './presence.client.js';
+import { isForScreen, LOOK_AGAIN, ScreenDoor, type ScreenStanding } from './screen-door.js';
 import { isPicture, withPicture } from './screen-pictures.adapter.js';
 import { WorkspaceDesk } from './workspace-desk.adapter.js';
 
@@ -63,6 +64,8 @@ export interface DeskOptions {
   readonly slots: number;
   /** Whether PRESENCE still holds this session, read now. */
   readonly holds: () => Promise<boolean>;
+  /** Who has the screen of the device, read now. */
+  readonly screen: () => Promise<ScreenStanding>;
   /** Of a foreign client: what its tools want beside what a command says. */
   readonly injection: ParameterInjection;
   /** A command was refused because the device has not named its tool. */
@@ -76,6 +79,10 @@ export class CommandDesk {
   readonly #callers: Callers;
   readonly #output: LiveOutput;
   readonly #workspaces: WorkspaceDesk;
+  readonly #door = new ScreenDoor();
+  /** Commands for the screen whose callers wait for it, or for a place at the device. */
+  readonly #kept = new Set<CommandId>();
+  #askAtMs = 0;
   /** EXEC_CLI is another tool there; when commands of that name were sent. */
   #isAliased = false;
   readonly #aliasedAtMs = new Map<CommandId, number>();
@@ -199,6 +206,7 @@ export class CommandDesk {
     const fitting = this.#fitting(outcome);
     this.#perform(this.#table.finish(commandId, { outcome: fitting, bytes }, this.#options.clock.now()));
     this.sendNext();
+    this.#askAgain();
   }
 
   /** A command is at the device. */
@@ -227,7 +235,9 @@ export class CommandDesk {
   }
 
   tick(nowMs: number): void {
-    if (this.#closed || this.#table.isIdle) return;
+    if (this.#closed) return;
+    if (this.#kept.size > 0 && nowMs >= this.#askAtMs) this.#askAgain();
+    if (this.#table.isIdle) return;
     this.#perform(this.#table.tick(nowMs));
     this.sendNext();
   }
@@ -246,10 +256,11 @@ export class CommandDesk {
     if (value.deviceId !== deviceId) return respond(message, invalid('the request names another device'));
     switch (value.kind) {
       case 'run':
-        return value.sessionId === sessionId ? this.#admit(message, value) : void this.#admitIfHeld(message, value);
+        return value.sessionId === sessionId ? this.#let(message, value) : void this.#admitIfHeld(message, value);
       case 'stop':
         this.#perform(this.#table.stop(value.attempt, clock.now()));
         this.sendNext();
+        this.#askAgain();
         // The device-agent that hears this sends the command again: it must have been said where that will arrive.
         return void this.#ifHeld(value.kind, () => respond(message, { state: 'done' }));
       case 'stored':
@@ -265,7 +276,42 @@ export class CommandDesk {
 
   /** Asked for another session: an older one, or a newer one that we have not heard of, and then nobody may be answered here. */
   #admitIfHeld(message: Msg, request: RunCommandRequest): Promise<void> {
-    return this.#ifHeld(request.commandId, () => this.#admit(message, request));
+    return this.#ifHeld(request.commandId, () => this.#let(message, request));
+  }
+
+  #let(message: Msg, request: RunCommandRequest): void {
+    const isNew = !this.#table.knows(request);
+    if (isNew && isForScreen(request)) void this.#letToScreen(message, request);
+    else this.#admit(message, request);
+  }
+
+  /** Who has the screen is read for each command, and what may pass is sent at once or not taken yet: nothing for it waits here that was let through before a person came. */
+  async #letToScreen(message: Msg, request: RunCommandRequest): Promise<void> {
+    const { deviceId, link, logger, screen } = this.#options;
+    const { commandId } = request;
+    const standing = await screen().catch((err: unknown) => {
+      logger.warn({ err, deviceId }, 'who has the screen could not be read, its commands wait');
+      return null;
+    });
+    if (this.#closed) return;
+    const isOver = this.#table.knows(request) || Date.parse(request.notAfter) <= this.#options.clock.now();
+    if (isOver) return this.#admit(message, request);
+    const isRoom = this.#table.hasRoom && !link.congested;
+    const passage = standing === null || !isRoom ? 'wait' : this.#door.judge(request, standing);
+    if (passage === 'pass') return this.#admit(message, request);
+    // What may have reached the device in another session is a question to its journal.
+    const isFirst = request.sessionId === this.#options.sessionId;
+    if (passage === 'look-again' && !isFirst) return this.#admit(message, request);
+    if (passage === 'look-again') return respond(message, { state: 'finished', outcome: LOOK_AGAIN });
+    if (this.#kept.size === 0) this.#askAtMs = this.#options.clock.now() + KEPT_MS;
+    this.#kept.add(commandId);
+    this.#callers.add(commandId, message);
+  }
+
+  /** Who waits for the screen asks again: there may be a place by now, or nobody who has it. */
+  #askAgain(): void {
+    for (const commandId of this.#kept) this.#callers.answer(commandId, { state: 'queued' });
+    this.#kept.clear();
   }
 
   /** For what only the session that counts may say or do; any other is silent, so that one is heard. */
@@ -386,6 +432,8 @@ interface Finished {
   readonly bytes: number;
 }
 
+/** Who waits for the screen asks again after so long: nobody tells a gateway that a person has handed it back. */
+const KEPT_MS = 1_000;
 const OK = { status: 'ok' } as const;
 /** The session goes on. */
 const RUNNING: DeviceAnswer = { state: 'running' };

@@ -3,7 +3,7 @@ import type { Msg, NatsConnection } from '@nats-io/transport-node';
 import { pino } from 'pino';
 import { Metrics } from '#libs/platform';
 import { AIP_LIMITS } from '#proto';
-import type { DeviceAnswer, DeviceRequest, ServerMessage } from '#proto';
+import type { CommandOutcome, DeviceAnswer, DeviceRequest, ServerMessage } from '#proto';
 import { CommandDesk } from './command-desk.consumer.js';
 import { gatewayMetrics } from '../connection/gateway-metrics.adapter.js';
 import { NO_INJECTION } from './parameter-injection.js';
@@ -13,6 +13,8 @@ const NOT_AFTER_MS = NOW_MS + 60_000;
 const ANSWER_WITHIN_MS = 10_000;
 const attempt = { runId: 'r', taskId: 'a', attempt: 1 };
 const ASKED = { deviceId: 'd', sessionId: 's1', journalId: 'j1' };
+
+const DONE: CommandOutcome = { state: 'COMPLETED', result: null, error: null, startedAt: null, durationMs: 1 };
 
 function request(taskId = 'a', notAfterMs = NOT_AFTER_MS): DeviceRequest {
   return {
@@ -35,6 +37,7 @@ afterEach(() => void jest.useRealTimers());
 /** A desk on a bus and on a link that are in the test's hands. */
 function opened() {
   const presence = { holds: true };
+  const screen: { taken: boolean; handedBackAt: string | null } = { taken: false, handedBackAt: null };
   const sent: ServerMessage[] = [];
   let receive: (error: null, message: Msg) => void = () => undefined;
   const nc = {
@@ -59,6 +62,7 @@ function opened() {
     client: { revision: 2, journalId: 'j1', telemetry, takesBytes: false, toolsKnown: false },
     slots: 1,
     holds: async () => presence.holds,
+    screen: async () => screen,
     injection: NO_INJECTION,
   });
   void desk.open();
@@ -69,7 +73,7 @@ function opened() {
     receive(null, { reply: '_INBOX_test.1', data: Buffer.from('{}'), json: () => asked, respond } as unknown as Msg);
     return answers;
   };
-  return { desk, ask, presence, sent };
+  return { desk, ask, presence, screen, sent };
 }
 
 const settled = (): Promise<unknown> => jest.advanceTimersByTimeAsync(0);
@@ -108,6 +112,55 @@ describe('a session that counts no more', () => {
     await settled();
     expect(sent).toMatchObject([{ type: 'stop_attempt' }]);
     expect(answers).toEqual([]);
+  });
+});
+
+describe('a screen', () => {
+  const on = { agent: 'AppAgent', application: 'mousepad', window: 'notes', snapshot: 'c1.1' };
+  const click = (taskId: string): DeviceRequest => ({
+    ...(request(taskId) as Extract<DeviceRequest, { kind: 'run' }>),
+    command: { tool: 'click_input', arguments: {}, on },
+  });
+
+  it('gets no command while a person has it, and its caller asks again', async () => {
+    const { desk, ask, screen, sent } = opened();
+    screen.taken = true;
+    const [clicked, other] = [ask(click('a')), ask(request('b'))];
+    await settled();
+    expect([clicked, other]).toEqual([[], []]);
+    expect(sent).toMatchObject([{ orrery: { command_id: 'r.b.1.0.0' } }]);
+    desk.tick(NOW_MS + 1_000);
+    expect(clicked).toEqual([{ state: 'queued' }]);
+  });
+
+  it('has its attempt look again after it was handed back', async () => {
+    const { ask, screen, sent } = opened();
+    screen.handedBackAt = new Date(NOW_MS).toISOString();
+    const clicked = ask(click('a'));
+    await settled();
+    expect(clicked).toMatchObject([{ state: 'finished', outcome: { error: { code: 'WINDOW_CHANGED' } } }]);
+    expect(sent).toEqual([]);
+  });
+
+  it('keeps nothing that could be sent after a person came', async () => {
+    const { desk, ask, screen, sent } = opened();
+    ask(request('b'));
+    const clicked = ask(click('a'));
+    await settled();
+    screen.taken = true;
+    desk.finished('r.b.1.0.0', DONE, 0);
+    await settled();
+    expect(clicked).toEqual([{ state: 'queued' }]);
+    expect(sent).toMatchObject([{ type: 'command' }]);
+  });
+
+  it('does not keep a stopped attempt waiting', async () => {
+    const { ask, screen } = opened();
+    screen.taken = true;
+    ask({ kind: 'stop', attempt, deviceId: 'd' });
+    const clicked = ask(click('a'));
+    await settled();
+    expect(clicked).toMatchObject([{ outcome: { state: 'CANCELLED' } }]);
   });
 });
 

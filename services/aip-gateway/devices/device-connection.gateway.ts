@@ -6,6 +6,7 @@ import { CommandDesk } from './command-desk.consumer.js';
 import type { Connection } from '../connection/index.js';
 import type { FileContext, TimedFileDesk } from '../files/index.js';
 import type { PresenceLease, SlotsAsked } from './presence.client.js';
+import type { ScreenStanding } from './screen-door.js';
 import { ShownTelemetry } from './shown-telemetry.js';
 import type { ConnectionEvents, Surroundings } from './surroundings.js';
 
@@ -192,7 +193,8 @@ export class DeviceConnection implements Connection {
   #makeDesk(client: RegisteredClient, { sessionId }: PresenceLease, slots: number): CommandDesk {
     const { nc, clock, logger, metrics, answerWithinMs, injection } = this.#around;
     const holds = async (): Promise<boolean> => (await this.#lease?.holds()) ?? false;
-    const shared = { nc, clock, logger, metrics, answerWithinMs, holds, injection, link: this.#endpoint };
+    const screen = (): Promise<ScreenStanding> => this.#around.book.screenOf(this.#deviceId);
+    const shared = { nc, clock, logger, metrics, answerWithinMs, holds, screen, injection, link: this.#endpoint };
     const onUnknownTool = (): void => void (this.#toolWanted = true);
     return new CommandDesk({ ...shared, deviceId: this.#deviceId, sessionId, client, slots, onUnknownTool });
   }

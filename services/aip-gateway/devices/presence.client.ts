@@ -3,6 +3,7 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import { AgentProfile, BUCKETS, DEFAULTS, type DeviceId, type Presence, type SessionId } from '#proto';
 import { OVERTAKEN, uncontended, type Overtaken } from '#libs/event-log';
 import { isWrongSequence } from '#libs/messaging';
+import type { ScreenStanding } from './screen-door.js';
 
 const KV_TIMEOUT_MS = 3_000;
 
@@ -52,12 +53,22 @@ export class PresenceBook {
    * foreign device gets one after the other: what was said of its last client may be said of another kind.
    */
   async slotsOf({ deviceId, sessionId, isForeign }: SlotsAsked): Promise<{ slots: number; settled: boolean }> {
-    const entry = await this.#profiles.get(deviceId);
-    const profile = entry?.operation === 'PUT' ? AgentProfile.safeParse(entry.json()).data : undefined;
+    const profile = await this.#profileOf(deviceId);
     const settled = profile?.session?.sessionId === sessionId;
     const isOfItsKind = !isForeign || profile?.session?.journalId === null;
     const unknown = isForeign ? DEFAULTS.foreignTasksMax : DEFAULTS.deviceTasksMax;
     return { slots: (isOfItsKind ? profile?.tasksMax : undefined) ?? unknown, settled };
+  }
+
+  /** Who has its screen, read now. Throws when the bus does not answer. */
+  async screenOf(deviceId: DeviceId): Promise<ScreenStanding> {
+    const profile = await this.#profileOf(deviceId);
+    return { taken: profile?.taken !== undefined, handedBackAt: profile?.handedBackAt ?? null };
+  }
+
+  async #profileOf(deviceId: DeviceId): Promise<AgentProfile | undefined> {
+    const entry = await this.#profiles.get(deviceId);
+    return entry?.operation === 'PUT' ? AgentProfile.safeParse(entry.json()).data : undefined;
   }
 }
 

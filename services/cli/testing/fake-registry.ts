@@ -15,6 +15,8 @@ type ListedClient = QueryAnswer<'registry', 'clients'>['clients'][number];
 export class FakeRegistry {
   /** By device, `null` for the whole fleet. */
   readonly holds = new Map<DeviceId | null, DeviceHold>();
+  /** Those that have taken a screen over. */
+  readonly screens = new Map<DeviceId | null, DeviceHold>();
   readonly profiles = new Map<DeviceId, Partial<AgentProfile>>();
   readonly clients: ListedClient[] = [];
   readonly people: QueryAnswer<'registry', 'people'>['people'] = [];
@@ -43,7 +45,7 @@ export class FakeRegistry {
   }
 
   forget(): void {
-    for (const known of [this.holds, this.profiles, this.revoked]) known.clear();
+    for (const known of [this.holds, this.screens, this.profiles, this.revoked]) known.clear();
     this.clients.length = 0;
     this.asked.length = 0;
     this.revokedGrants.length = 0;
@@ -76,12 +78,14 @@ export class FakeRegistry {
           return { clientId: request.clientId ?? 'client-1', token: STATIC_TOKEN };
         },
         hold: async (request, { actor: by }) => {
-          const changed = !this.holds.has(request.deviceId);
-          if (changed) this.holds.set(request.deviceId, { by, reason: request.reason ?? '', heldAt: NOW });
+          const holds = request.screen === true ? this.screens : this.holds;
+          const changed = !holds.has(request.deviceId);
+          if (changed) holds.set(request.deviceId, { by, reason: request.reason ?? '', heldAt: NOW });
           return { changed, devices: 1 };
         },
         release: async (request) => {
-          return { changed: this.holds.delete(request.deviceId), devices: 1 };
+          const holds = request.screen === true ? this.screens : this.holds;
+          return { changed: holds.delete(request.deviceId), devices: 1 };
         },
         revoke: async (request, { actor: by }) => {
           const changed = !this.revoked.has(request.id);
@@ -125,6 +129,7 @@ export class FakeRegistry {
       changedAt: NOW,
       ...this.profiles.get(deviceId),
       held: this.holds.get(deviceId) ?? this.holds.get(null) ?? null,
+      ...(this.screens.has(deviceId) && { taken: this.screens.get(deviceId) }),
     };
   }
 }

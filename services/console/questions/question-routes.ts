@@ -11,7 +11,7 @@ export interface QuestionRoute {
   /** By the name in braces: the field that is called otherwise in the question. */
   readonly named?: Readonly<Record<string, string>>;
   /** What the address says by itself. */
-  readonly fixed?: Readonly<Record<string, null>>;
+  readonly fixed?: Readonly<Record<string, null | true>>;
   /** The `Idempotency-Key` is its field `id`. */
   readonly isOrder?: true;
   /** Fields that the address says behind its `?`. */
@@ -57,6 +57,22 @@ export const QUESTION_ROUTES: readonly QuestionRoute[] = [
     asks: 'registry.release',
     named: { id: 'deviceId' },
     what: 'Let a device work again',
+  },
+  {
+    method: 'post',
+    path: 'devices/{id}/take-over',
+    asks: 'registry.hold',
+    named: { id: 'deviceId' },
+    fixed: { screen: true },
+    what: 'Have the screen of a device: what agents want of it waits',
+  },
+  {
+    method: 'post',
+    path: 'devices/{id}/hand-back',
+    asks: 'registry.release',
+    named: { id: 'deviceId' },
+    fixed: { screen: true },
+    what: 'Give the screen of a device back to agents, which look again before they act',
   },
   {
     method: 'post',

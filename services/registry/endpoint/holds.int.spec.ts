@@ -5,6 +5,7 @@ import { checkKeptProof, proveActor } from '#libs/keys';
 import { openFleetLog } from '#libs/event-log';
 import { query, QueryRefusedError, type QueryRequest } from '#libs/messaging';
 import { askRaw, introduce } from '#libs/testing';
+import { telemetry } from '../given.testing.js';
 import { KvProfiles } from '../projections/kv-profiles.adapter.js';
 import { Rig, until } from '../rig.testing.js';
 
@@ -40,6 +41,33 @@ describe('holds', () => {
     expect(await rig.order('release', 'held-1', { seed })).toEqual({ changed: true, devices: 1 });
     expect((await rig.profile('held-1'))?.held).toBeNull();
     expect(await rig.facts('held-1')).toEqual(['DEVICE_ENROLLED', 'DEVICE_HELD', 'DEVICE_RELEASED']);
+  });
+
+  it('of a screen say who has it, and when it was handed back', async () => {
+    await rig.startRegistry();
+    await rig.enroll('desk-1');
+    expect(await refusalOf(rig.order('hold', 'desk-1', { seed, screen: true }))).toMatchObject({
+      code: 'INVALID_STATE',
+      message: 'desk-1 has no screen that could be taken over.',
+    });
+    expect(await refusalOf(rig.order('hold', null, { seed, screen: true }))).toMatchObject({
+      issues: [{ path: 'deviceId' }],
+    });
+    expect(await rig.order('release', 'desk-1', { seed, screen: true })).toMatchObject({ changed: false });
+    const tools = [{ name: 'click_input', description: '', readOnly: false }];
+    await rig.appear('desk-1', 's1', undefined, { telemetry: telemetry({ tools }) });
+    await until(
+      async () => (await rig.profile('desk-1'))?.tools[0]?.name,
+      (name) => name === 'click_input',
+    );
+    await rig.order('hold', 'desk-1', { seed, screen: true, reason: 'a dialog' });
+    // To the scheduler it is held like any other.
+    const taken = { by: ANNA, reason: 'a dialog', screen: true };
+    expect(await rig.profile('desk-1')).toMatchObject({ held: taken, taken });
+    await rig.order('release', 'desk-1', { seed, screen: true });
+    expect(await rig.profile('desk-1')).toMatchObject({ held: null, handedBackAt: expect.any(String) });
+    expect((await rig.profile('desk-1'))?.taken).toBeUndefined();
+    expect((await rig.facts('desk-1')).slice(-2)).toEqual(['DEVICE_HELD', 'DEVICE_RELEASED']);
   });
 
   it('keep the proof of who ordered them, for whoever looks later', async () => {

@@ -57,13 +57,23 @@ export class FleetQueries {
   @Answers('registry', 'hold')
   async hold(@TheQuery() request: Request<'hold'>, @By() asker: Asker): Answer<'hold'> {
     const ordered = orderedBy(asker);
-    const { deviceId, reason = '' } = request;
-    return shown(deviceId, await this.#ports.fleet.hold(deviceId, { ...ordered, reason }), this.#ports);
+    const { deviceId, reason = '', screen } = request;
+    const { fleet } = this.#ports;
+    if (screen === true) {
+      const one = oneScreen(deviceId);
+      return shown(one, await fleet.takeOver(one, { ...ordered, reason }), this.#ports);
+    }
+    return shown(deviceId, await fleet.hold(deviceId, { ...ordered, reason }), this.#ports);
   }
 
   @Answers('registry', 'release')
-  async release(@TheQuery() { deviceId }: Request<'release'>, @By() asker: Asker): Answer<'release'> {
-    return shown(deviceId, await this.#ports.fleet.release(deviceId, orderedBy(asker)), this.#ports);
+  async release(@TheQuery() { deviceId, screen }: Request<'release'>, @By() asker: Asker): Answer<'release'> {
+    const { fleet } = this.#ports;
+    if (screen === true) {
+      const one = oneScreen(deviceId);
+      return shown(one, await fleet.handBack(one, orderedBy(asker)), this.#ports);
+    }
+    return shown(deviceId, await fleet.release(deviceId, orderedBy(asker)), this.#ports);
   }
 
   @Answers('registry', 'enroll-client')
@@ -189,6 +199,17 @@ async function shown(
     throw new QueryRefusedError({ code: 'TRY_AGAIN', message, issues: [] });
   }
   return { changed: decision.kind === 'accepted', devices: deviceIds.length };
+}
+
+/** There is one mouse for one person: nobody takes over all screens at once. */
+function oneScreen(deviceId: DeviceId | null): DeviceId {
+  if (deviceId !== null) return deviceId;
+  const message = 'A screen is taken over, and handed back, one device at a time.';
+  throw new QueryRefusedError({
+    code: 'INVALID_REQUEST',
+    message,
+    issues: [{ path: 'deviceId', message: 'must name one device' }],
+  });
 }
 
 function isNobody(decision: FleetDecision): boolean {

@@ -7,6 +7,7 @@ import { newJoinToken, newToken, tokenHash } from '#libs/keys';
 import { QueryRefusedError, TimerConflictError, type QueryAnswer, type QueryRequest } from '#libs/messaging';
 import type { Clock } from '#libs/platform';
 import {
+  decideHandBack,
   decideHold,
   decidePresence,
   decideRelease,
@@ -17,6 +18,7 @@ import {
   decideProfile,
   decideJoin,
   decideRevocation,
+  decideTakeOver,
   type Bearer,
   type Joining,
   type NewCredential,
@@ -180,6 +182,25 @@ export class FleetHandler {
   release(deviceId: DeviceId | null, { by, proof }: Ordered): Promise<FleetDecision> {
     return this.#decideAndAppend(deviceId ?? FLEET_ID, this.#asked(proof), async ({ device, fleetHeld }) =>
       decideRelease(deviceId === null ? fleetHeld : device?.held, { by, now: this.#ports.clock.now() }),
+    );
+  }
+
+  /** Gives the screen of a device to a person, and takes it from agents. Throws when it has none. */
+  async takeOver(
+    deviceId: DeviceId,
+    { by, proof, reason }: Ordered & { readonly reason: string },
+  ): Promise<FleetDecision> {
+    const decision = await this.#decideAndAppend(deviceId, this.#asked(proof), async ({ device }) =>
+      decideTakeOver(device, { by, reason, now: this.#ports.clock.now() }),
+    );
+    unlessRejected(decision, deviceId);
+    return decision;
+  }
+
+  /** The other way round: agents look again before they act. */
+  handBack(deviceId: DeviceId, { by, proof }: Ordered): Promise<FleetDecision> {
+    return this.#decideAndAppend(deviceId, this.#asked(proof), async ({ device }) =>
+      decideHandBack(device, { by, now: this.#ports.clock.now() }),
     );
   }
 

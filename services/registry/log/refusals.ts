@@ -14,6 +14,12 @@ export function refusalOf(reason: RejectedReason, id: DeviceId): Refusal {
       return tokenRefused(reason, `is older than ${LIMITS.joinTokenMs / 60_000} minutes`);
     case 'TOKEN_UNKNOWN':
       return tokenRefused(reason, 'is not known: it was replaced by a newer one, revoked, or never made here');
+    case 'NO_SCREEN':
+      return {
+        code: 'INVALID_STATE',
+        message: `${id} has no screen that could be taken over.`,
+        issues: [{ path: 'deviceId', message: 'must be a device with tools of a desktop (docs/desktop.md)' }],
+      };
     case 'TOO_MANY_GRANTS':
       return {
         code: 'INVALID_STATE',

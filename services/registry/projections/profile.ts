@@ -89,19 +89,24 @@ export function profileOf(
   metrics: MeasuredMetrics | null = null,
 ): AgentProfile {
   const { deviceId, status, session, revision, enrolledAt, changedAt, admin, manifest, telemetry, revoked } = device;
-  const held = device.held ?? fleetHeld;
+  const held = device.held ?? fleetHeld ?? device.taken;
   const merged = mergeProfile(admin, manifest, telemetry, {
     isForeign: session?.journalId === null,
     given: device.given,
   });
   const identity = { revoked, credential: credentialKind(device) };
   const contest = device.contendedAt === null ? {} : { contendedAt: device.contendedAt };
+  const screen = {
+    ...(device.taken !== null && { taken: device.taken }),
+    ...(device.handedBackAt !== null && { handedBackAt: device.handedBackAt }),
+  };
   const seen = device.lastSeenAt === null ? {} : { lastSeenAt: device.lastSeenAt };
   return {
     deviceId,
     status,
     ...merged,
     held,
+    ...screen,
     ...identity,
     ...contest,
     ...seen,

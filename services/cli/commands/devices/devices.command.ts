@@ -116,6 +116,21 @@ function defineOrders(devices: CliCommand): void {
     .does(async (context, ids: string[], words: HoldOptions) =>
       (await orders()).releaseDevices(context, { ...words, ids }),
     );
+  define(devices, 'take-over', 'have the screen of a device to yourself; what agents want of it waits', [
+    'orrery devices take-over desk-1 --reason "a dialog that nobody knows"',
+  ])
+    .argument('<id>', 'as listed')
+    .option('--reason <text>', 'recorded with it')
+    .changing()
+    .does(async (context, id: string, words: { reason?: string }) =>
+      (await orders()).takeOver(context, { ...words, id }),
+    );
+  define(devices, 'hand-back', 'give the screen back to agents, which look again before they act', [
+    'orrery devices hand-back desk-1',
+  ])
+    .argument('<id>', 'as listed')
+    .changing()
+    .does(async (context, id: string) => (await orders()).handBack(context, { id }));
   define(devices, 'revoke', 'end every credential of devices at once, and their connections within two seconds', [
     'orrery devices revoke web-1 --reason "stolen"',
   ])

@@ -47,6 +47,24 @@ async function orrery(
 }
 
 describe('orrery devices', () => {
+  it('take-over says who has a screen, and hand-back that agents have it again', async () => {
+    const first = await orrery(['devices', 'take-over', 'web-1', '--reason', 'a dialog']);
+    expect(first.out).toEqual(['web-1 is yours: what agents want of its screen waits']);
+    const again = await orrery(['devices', 'take-over', 'web-1', '--json']);
+    expect(JSON.parse(again.out.join('\n'))).toMatchObject({ changed: false, taken: { reason: 'a dialog' } });
+    expect((await orrery(['devices', 'take-over', 'web-1'])).out).toEqual([
+      expect.stringMatching(/^web-1 was taken over already by .*a dialog/u),
+    ]);
+    expect((await orrery(['devices', 'hand-back', 'web-1'])).out).toEqual([
+      'web-1 is handed back: agents look again before they act',
+    ]);
+    expect((await orrery(['devices', 'hand-back', 'web-1'])).out).toEqual(['web-1 was not taken over']);
+    expect(await orrery(['devices', 'take-over', 'web-9'])).toMatchObject({
+      out: [],
+      err: ['orrery: There is no device "web-9"; see: orrery devices'],
+    });
+  });
+
   it('hold says what has changed, and the list says by whom and why', async () => {
     expect(await orrery(['devices', 'hold', 'web-1', '--reason', 'new disks'])).toEqual({
       exitCode: 0,

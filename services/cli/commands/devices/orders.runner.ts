@@ -56,6 +56,45 @@ async function holdOrRelease(
   });
 }
 
+export interface ScreenOptions {
+  readonly id: string;
+  readonly reason?: string | undefined;
+}
+
+/** Gives the screen of a device to who asks. */
+export function takeOver(context: CliContext, { id, reason }: ScreenOptions): Promise<ExitCode> {
+  const body = { deviceId: id, screen: true, ...said(reason) } as const;
+  return orderScreen(context, id, async (nc) => {
+    const { changed } = await query(nc, 'registry', 'hold', body);
+    return { changed, words: changed ? 'is yours: what agents want of its screen waits' : 'was taken over already' };
+  });
+}
+
+/** The other way round. */
+export function handBack(context: CliContext, { id }: ScreenOptions): Promise<ExitCode> {
+  return orderScreen(context, id, async (nc) => {
+    const { changed } = await query(nc, 'registry', 'release', { deviceId: id, screen: true });
+    return { changed, words: changed ? 'is handed back: agents look again before they act' : 'was not taken over' };
+  });
+}
+
+function orderScreen(
+  context: CliContext,
+  id: string,
+  order: (nc: NatsConnection) => Promise<{ readonly changed: boolean; readonly words: string }>,
+): Promise<ExitCode> {
+  const { terminal, json } = context;
+  return withSignedBus(context, async (nc) => {
+    mustBeKnown('device', [id], await deviceIds(nc));
+    const { changed, words } = await order(nc);
+    const { devices } = await query(nc, 'registry', 'devices', {});
+    const taken = devices.find(({ deviceId }) => deviceId === id)?.taken;
+    if (json) printJson(context, { device: id, changed, taken: taken ?? null });
+    else terminal.out(`${id} ${words}${!changed && taken !== undefined ? ` by ${saidBy(taken)}` : ''}`);
+    return EXIT.ok;
+  });
+}
+
 export interface RevokeOptions {
   readonly ids: readonly string[];
   readonly reason?: string | undefined;

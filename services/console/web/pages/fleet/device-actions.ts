@@ -13,9 +13,12 @@ type May = (action: ActionName) => boolean;
 
 const reasonSaid = (reason: string): { reason?: string } => (reason === '' ? {} : { reason });
 
+/** Whether agents act on a screen of it. */
+const hasScreen = ({ tools }: Pick<AgentProfile, 'tools'>): boolean => tools.some(({ name }) => name === 'click_input');
+
 /** What who looks may do about one device as it is. */
 export function deviceActions(device: AgentProfile, may: May): DeviceAction[] {
-  const { deviceId, held } = device;
+  const { deviceId, held, taken } = device;
   const path = { id: deviceId };
   const state = deviceState(device);
   const text = { label: words.action.reason };
@@ -32,13 +35,37 @@ export function deviceActions(device: AgentProfile, may: May): DeviceAction[] {
         },
       },
     may('registry.release') &&
-      held !== null && {
+      held !== null &&
+      held.screen !== true && {
         name: words.fleet.release,
         confirmation: {
           title: words.fleet.releaseTitle(deviceId),
           about: words.fleet.releaseAbout,
           action: words.fleet.release,
           act: async () => void (await askApi('POST /v1/devices/{id}/release', { path })),
+        },
+      },
+    may('registry.hold') &&
+      taken === undefined &&
+      hasScreen(device) && {
+        name: words.fleet.takeOver,
+        confirmation: {
+          title: words.fleet.takeOverTitle(deviceId),
+          about: words.fleet.takeOverAbout,
+          action: words.fleet.takeOver,
+          text,
+          act: async (reason) =>
+            void (await askApi('POST /v1/devices/{id}/take-over', { path, body: reasonSaid(reason) })),
+        },
+      },
+    may('registry.release') &&
+      taken !== undefined && {
+        name: words.fleet.handBack,
+        confirmation: {
+          title: words.fleet.handBackTitle(deviceId),
+          about: words.fleet.handBackAbout,
+          action: words.fleet.handBack,
+          act: async () => void (await askApi('POST /v1/devices/{id}/hand-back', { path })),
         },
       },
     may('registry.revoke') &&

@@ -71,12 +71,17 @@ export function DeviceTasks({ of }: { readonly of: readonly DeviceAtWork[] }): R
 }
 
 /** What people have said about it: that it is held, or revoked, and why. */
-export function DeviceNotes({ device: { held, revoked } }: { readonly device: AgentProfile }): ReactElement {
+export function DeviceNotes({ device: { held, taken, revoked } }: { readonly device: AgentProfile }): ReactElement {
   return (
     <>
-      {held === null ? null : (
+      {held === null || held.screen === true ? null : (
         <p className="note">
           {words.fleet.heldBy(held.by.id)} <Foreign text={held.reason} />
+        </p>
+      )}
+      {taken === undefined ? null : (
+        <p className="note">
+          {words.fleet.takenBy(taken.by.id)} <Foreign text={taken.reason} />
         </p>
       )}
       {revoked === null || revoked === undefined ? null : (
