@@ -206,6 +206,8 @@ export const DEFAULTS = {
   deviceTasksMax: 8,
   /** The same of a foreign device, whose client executes one command after the other. */
   foreignTasksMax: 1,
+  /** And of a device with a screen, whatever anybody says: there is one mouse, and one window in front. */
+  screenTasksMax: 1,
   /** A person who says nothing for this long has said no; never longer than the attempt may take. */
   approvalMs: 15 * 60 * 1000,
   /** A standing approval of a plan, where nothing else is said. */

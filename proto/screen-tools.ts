@@ -98,3 +98,8 @@ export const isScreenTool = (name: string): boolean => NAMES.has(name);
 
 /** Whether it only looks at one. */
 export const isCollectorTool = (name: string): boolean => (COLLECTOR_TOOLS as readonly string[]).includes(name);
+
+const HANDS: ReadonlySet<string> = new Set([...CONTROL_TOOLS, 'click_control', 'tap', 'swipe']);
+
+/** Whether a tool of this name is of the hands that a desktop or a phone has once. */
+export const usesScreen = (name: string): boolean => HANDS.has(name);

@@ -58,17 +58,3 @@ export function cropped(picture: Picture, box: Box): Picture | undefined {
   }
   return { width, height, rgb };
 }
-
-/** The picture with nothing to be seen in the boxes. */
-export function blackedOut(picture: Picture, boxes: readonly Box[]): Picture {
-  const rgb = picture.rgb.slice();
-  for (const box of boxes) {
-    const clipped = clippedBox(box, picture);
-    if (clipped === undefined) continue;
-    const [left, top, right, bottom] = clipped;
-    for (let y = top; y < bottom; y++) {
-      rgb.fill(0, (y * picture.width + left) * BYTES_PER_POINT, (y * picture.width + right) * BYTES_PER_POINT);
-    }
-  }
-  return { ...picture, rgb };
-}

@@ -1,23 +1,12 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  access,
-  chmod,
-  chown,
-  constants,
-  mkdir,
-  mkdtemp,
-  readdir,
-  readFile,
-  realpath,
-  rm,
-  writeFile,
-} from 'node:fs/promises';
+import { access, chmod, chown, constants, mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { ToolClient, type ToolAnswer, type ToolPart } from '#libs/mcp';
-import type { DesktopSettings, Json } from '#proto';
+import type { DesktopApplication, DesktopSettings, Json } from '#proto';
 import { until } from '../../services/device-client/testing/until.js';
+import { OwnProcesses } from './own-processes.js';
 
 /** What a desktop is made of, and the packages of Debian that have it. */
 const PARTS: Readonly<Record<string, string>> = {
@@ -71,18 +60,25 @@ async function isForEverybody(path: string): Promise<boolean> {
   return true;
 }
 
+/** What a device client joins with. */
+interface Joining {
+  readonly token?: string;
+  readonly applications?: Readonly<Record<string, Partial<DesktopApplication>>>;
+}
+
 const AS_NOBODY = [`--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups'];
 
 /** A desktop of its own: display, window manager, buses, home, and a user who may do nothing else. */
 export class DesktopRig {
   readonly dir: string;
-  readonly #children: ChildProcess[] = [];
+  readonly #processes: OwnProcesses;
   readonly #clients: ToolClient[] = [];
   display = '';
   bus = '';
 
   private constructor(dir: string) {
     this.dir = dir;
+    this.#processes = new OwnProcesses(dir);
   }
 
   static async start(): Promise<DesktopRig> {
@@ -125,8 +121,9 @@ export class DesktopRig {
       env: this.#env(),
       cwd: this.home,
       stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
+      // A session of its own, by which all that it starts is found.
+      detached: true,
     });
-    this.#children.push(child);
     return child;
   }
 
@@ -154,36 +151,26 @@ export class DesktopRig {
   }
 
   /** A device client with this desktop, as its user: buses take nobody else, not even root. */
-  async device(url: string): Promise<void> {
-    const desktop = { display: this.display, bus: this.bus, applications: { mousepad: {} } };
+  async device(
+    url: string,
+    { token = 'a-token-of-tests', applications = { mousepad: {} } }: Joining = {},
+  ): Promise<ChildProcess> {
+    const desktop = { display: this.display, bus: this.bus, applications };
     const config = await this.write('device.yaml', JSON.stringify({ tools: { desktop } }));
-    const token = await this.write('token', 'a-token-of-tests\n');
-    const where = ['--data-dir', this.file('device'), '--jail-dir', this.file('work'), '--token-file', token];
-    this.start(process.execPath, [CLIENT, 'join', '--url', url, '--config', config, ...where]);
+    const file = await this.write('token', `${token}\n`);
+    const where = ['--data-dir', this.file('device'), '--jail-dir', this.file('work'), '--token-file', file];
+    return this.start(process.execPath, [CLIENT, 'join', '--url', url, '--config', config, ...where]);
   }
 
   async end(): Promise<void> {
     await Promise.all(this.#clients.map((client) => client.close()));
-    for (const child of this.#children) child.kill('SIGKILL');
-    // Buses start what they need by themselves: all of it has this home.
-    for (const pid of await this.processes()) kill(pid, 'SIGKILL');
-    await until(async () => ((await this.processes()).length === 0 ? true : undefined));
+    await this.#processes.end();
     await rm(this.dir, { recursive: true, force: true });
   }
 
   /** The processes of this desktop, of one program or of all. */
-  async processes(program?: string): Promise<number[]> {
-    const pids = (await readdir('/proc')).filter((name) => /^\d+$/u.test(name)).map(Number);
-    const own = await Promise.all(
-      pids.map(async (pid) => {
-        const [environment, state, name] = await Promise.all(
-          ['environ', 'stat', 'comm'].map((file) => readFile(`/proc/${pid}/${file}`, 'latin1').catch(() => '')),
-        );
-        const isOwn = environment?.split('\0').includes(`HOME=${this.home}`) === true && pid !== process.pid;
-        return isOwn && !/\) Z /u.test(state ?? '') && (program === undefined || name?.trim() === program) ? [pid] : [];
-      }),
-    );
-    return own.flat();
+  processes(program?: string): Promise<number[]> {
+    return this.#processes.list(program);
   }
 
   async #homes(): Promise<void> {
@@ -230,14 +217,6 @@ export class DesktopRig {
       if (text.endsWith('\n')) return text.trim();
     }
     throw new Error(`${command} has ended without a word`);
-  }
-}
-
-function kill(pid: number, signal: NodeJS.Signals): void {
-  try {
-    process.kill(pid, signal);
-  } catch {
-    // gone by itself
   }
 }
 

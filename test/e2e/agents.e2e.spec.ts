@@ -28,7 +28,7 @@ beforeAll(async () => {
   system = await TestSystem.startWith({ env: model.env, prepare }, '--devices', '2');
   closers.push(() => system.stop());
   // Long before its task: the service that plays the agents follows the registry, and comes by this some time later.
-  expect((await system.cli('devices', 'enroll', '--id', 'db-1', '--agent', 'DesktopAgent')).code).toBe(0);
+  expect((await system.cli('devices', 'enroll', '--id', 'db-1', '--agent', 'SampleAgent')).code).toBe(0);
   mobile = await PhoneDevice.join(system, 'phone-1');
   closers.push(() => mobile.stop());
 });

@@ -64,7 +64,7 @@ afterAll(async () => {
 
 it('records what this version stores', async () => {
   const recording = await Recording.of(system);
-  await recording.cli('devices', 'enroll', '--id', 'db-1', '--agent', 'DesktopAgent');
+  await recording.cli('devices', 'enroll', '--id', 'db-1', '--agent', 'SampleAgent');
   await told({ ...EXACT_RUNS, ...AGENT_RUNS, ...PLANNED_RUNS }, recording);
   await told({ 'foreign peers': foreignPeers, 'lost devices': (each) => lostDevices(each, TIMES) }, recording);
   await told({ 'an agent taken over': agentTakenOver }, recording);

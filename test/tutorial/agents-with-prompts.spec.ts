@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import {
   AppAgentPrompter,
   builtInAgents,
+  DESKTOP_AGENT,
   HostAgentPrompter,
   linuxAgent,
   LinuxAgentPrompter,
@@ -43,7 +44,9 @@ describe('agents with the prompts that they come with', () => {
   it('every kind has a name of its own, and texts for its prompts', () => {
     const kinds = builtInAgents(options);
     for (const kind of kinds) {
-      const done = kind.name === WINDOWS_AGENT ? hostSays({ status: 'FINISH', result: 'done' }) : finish('done');
+      const done = [WINDOWS_AGENT, DESKTOP_AGENT].includes(kind.name)
+        ? hostSays({ status: 'FINISH', result: 'done' })
+        : finish('done');
       const { end, prompts } = drive(kind, sampleTask(), scripted({ replies: [done] }));
       expect([kind.name, end.kind, prompts.length]).toEqual([kind.name, 'finished', 1]);
     }

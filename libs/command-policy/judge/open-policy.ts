@@ -22,6 +22,8 @@ export interface PolicySource {
   readonly file?: string | undefined;
   /** Patterns of more paths that hold secrets, beside those of the file. */
   readonly sensitivePaths?: readonly string[] | undefined;
+  /** Programs whose windows may be worked in, where the file names none. */
+  readonly applications?: readonly string[] | undefined;
   /** The files of the device that judges; undefined for who judges for others. */
   readonly links?: Links | undefined;
 }
@@ -33,8 +35,8 @@ const READY_MAX = 100;
  * Makes a policy ready to judge.
  * @throws Error with one sentence per line when the file is not a policy.
  */
-export function openPolicy({ file, sensitivePaths = [], links }: PolicySource, parser: ShellParser): CommandPolicy {
-  const policy = withSensitive(file === undefined ? undefined : required(file), sensitivePaths);
+export function openPolicy({ file, links, ...more }: PolicySource, parser: ShellParser): CommandPolicy {
+  const policy = withMore(file === undefined ? undefined : required(file), more);
   const hash = createHash('sha256')
     .update(canonicalize({ builtIn: defaultPolicy, engine: ENGINE, file: policy ?? null }) ?? '')
     .digest('hex');
@@ -79,9 +81,17 @@ export const innerOf = (policy: CommandPolicy): Inner | undefined => inners.get(
 /** Raised when the built-in rules change: the hash of a policy says which rules spoke. */
 const ENGINE = 3;
 
-function withSensitive(policy: PolicyFile | undefined, more: readonly string[]): PolicyFile | undefined {
-  if (more.length === 0) return policy;
-  return { version: 1, ...policy, sensitivePaths: [...(policy?.sensitivePaths ?? []), ...more] };
+function withMore(
+  policy: PolicyFile | undefined,
+  { sensitivePaths = [], applications = [] }: Pick<PolicySource, 'sensitivePaths' | 'applications'>,
+): PolicyFile | undefined {
+  if (sensitivePaths.length === 0 && applications.length === 0) return policy;
+  return {
+    version: 1,
+    ...(applications.length > 0 && { applications: [...applications] }),
+    ...policy,
+    sensitivePaths: [...(policy?.sensitivePaths ?? []), ...sensitivePaths],
+  };
 }
 
 function required(file: string): PolicyFile {

@@ -69,7 +69,7 @@ function shown(effect: Effect): unknown {
 
 const kinds: readonly (readonly [string, () => AgentKind])[] = [
   ['LinuxAgent', () => linuxAgent({ prompter: new SpyPrompter() })],
-  ['DesktopAgent', () => desktopAgent({ host: new SpyPrompter(), app: new SpyPrompter() })],
+  ['SampleAgent', () => desktopAgent({ host: new SpyPrompter(), app: new SpyPrompter() })],
 ];
 
 describe.each(kinds)('%s, whatever the world answers', (_, kind) => {

@@ -10,7 +10,7 @@ import {
 import { APP_AGENT, HOST_AGENT } from '../screen/index.js';
 import { linuxAgent } from './linux-agent.js';
 import { mobileAgent } from './mobile-agent.js';
-import { screenAgent, WINDOWS_AGENT } from './windows-agent.js';
+import { DESKTOP_AGENT, screenAgent, WINDOWS_AGENT } from './windows-agent.js';
 
 export interface BuiltInOptions extends PrompterOptions {
   /** Which agents of screens have a model that sees; absent: none. */
@@ -27,11 +27,13 @@ export const builtInAgents = (
 ): AgentKind[] => [
   linuxAgent({ prompter: new LinuxAgentPrompter(options), middleware }),
   mobileAgent({ prompter: new MobileAgentPrompter(options), middleware }),
-  screenAgent({
-    name: WINDOWS_AGENT,
-    host: new ScreenHostPrompter({ ...options, visual: sees(HOST_AGENT) }),
-    app: new ScreenAppPrompter({ ...options, visual: sees(APP_AGENT) }),
-    sees,
-    middleware,
-  }),
+  ...[WINDOWS_AGENT, DESKTOP_AGENT].map((name) =>
+    screenAgent({
+      name,
+      host: new ScreenHostPrompter({ ...options, visual: sees(HOST_AGENT) }),
+      app: new ScreenAppPrompter({ ...options, visual: sees(APP_AGENT) }),
+      sees,
+      middleware,
+    }),
+  ),
 ];

@@ -35,7 +35,10 @@ import {
 } from '../screen/index.js';
 import { llmInteraction, memoryUpdate, noEffects } from '../strategies/index.js';
 
+/** Of a Windows machine behind a client of UFO's. */
 export const WINDOWS_AGENT = 'WindowsAgent';
+/** Of a Linux desktop with the tools of this project. */
+export const DESKTOP_AGENT = 'DesktopAgent';
 
 interface Options {
   /** The kind that devices name. */

@@ -16,7 +16,7 @@ import type { RoundValues } from '../strategies/values.js';
 import { strategyOf } from '../agent/strategy.js';
 import { AppAgentReply, HostAgentReply } from './desktop-replies.js';
 
-export const DESKTOP_AGENT = 'DesktopAgent';
+export const SAMPLE_AGENT = 'SampleAgent';
 export const HOST = 'HostAgent';
 export const APP = 'AppAgent';
 export const ASSIGN = 'ASSIGN';
@@ -56,7 +56,7 @@ export function desktopAgent({ host, app, look = LOOK, middleware = [] }: Option
     backToHost(FINISH),
     backToHost(FAIL),
   ]);
-  return agentKind<Desktop>(DESKTOP_AGENT, () => ({
+  return agentKind<Desktop>(SAMPLE_AGENT, () => ({
     agents: [
       new Agent({ name: HOST, states: hostStates, first: CONTINUE, prompter: host }),
       new Agent({ name: APP, states: appStates, first: CONTINUE, prompter: app }),

@@ -32,7 +32,7 @@ describe('what agents are made of', () => {
   it('is the agents that come with the product, with their prompts, where a model is configured', async () => {
     const { model, kinds } = await load({ ORRERY_MODEL: 'some', OPENAI_BASE_URL: 'http://127.0.0.1:9/v1' });
     expect(model).not.toBeNull();
-    expect(kinds.map(({ name }) => name)).toEqual(['LinuxAgent', 'MobileAgent', 'WindowsAgent']);
+    expect(kinds.map(({ name }) => name)).toEqual(['LinuxAgent', 'MobileAgent', 'WindowsAgent', 'DesktopAgent']);
   });
 
   it.each([

@@ -107,6 +107,40 @@ const fetched = (): { id: CommandId; outcome: CommandOutcome }[] => {
 const inJournal = (count: number): Promise<true> =>
   until(() => (file.journal.undelivered().length >= count ? true : undefined));
 
+it('where on a screen it is to act goes to who judges it, and to who does it', async () => {
+  const on = {
+    agent: 'AppAgent',
+    application: 'mousepad',
+    window: 'notes',
+    control: { id: '3', type: 'Button', name: 'Save' },
+    snapshot: 'k.1',
+  };
+  const judged: unknown[] = [];
+  const done: unknown[] = [];
+  handling({
+    gate: {
+      refusal: ({ on: place }) => {
+        judged.push(place);
+        return Promise.resolve(undefined);
+      },
+    },
+    tools: {
+      has: () => true,
+      call: (_tool, _args, { on: place }) => {
+        done.push(place);
+        return Promise.resolve(DONE);
+      },
+    },
+  });
+  arrives('c1', { on });
+  arrives('c2');
+  await inJournal(2);
+  expect([judged, done]).toEqual([
+    [on, undefined],
+    [on, undefined],
+  ]);
+});
+
 describe('results', () => {
   it('are fetched once per connection, the oldest first, until they are acknowledged', async () => {
     handling({ answer: DONE });

@@ -272,6 +272,7 @@ export class CommandHandler {
       attempt,
       action,
       judged: judgedOf(message.orrery),
+      on: message.orrery.on ?? undefined,
       startWithinMs,
       workspace: workspaceOf(message),
       reply: { ...reply, call_id: action.call_id },
@@ -317,7 +318,7 @@ export class CommandHandler {
   /** Never rejects. */
   async #run(open: OpenCommand): Promise<void> {
     const { gate, now, send, stdin, wall: around, workspaces } = this.#options;
-    const { id, action, judged, attempt } = open;
+    const { id, action, judged, attempt, on } = open;
     const { tool_name: tool } = action;
     const announce = setTimeout(() => send(progressMessage(id, 'running', now())), ANNOUNCE_MS);
     let file: string | undefined;
@@ -326,7 +327,7 @@ export class CommandHandler {
       const workspace = open.workspace && workspaces.pathOf(attempt.runId);
       const args = action.parameters ?? {};
       const parts = stdinPartsOf(tool, args);
-      const call = callOf(tool, parts === undefined ? args : withUnknownStdin(args));
+      const call = callOf(tool, parts === undefined ? args : withUnknownStdin(args), on);
       const refusal = await gate.refusal(call, judged, workspace);
       if (refusal !== undefined) return this.#end(open, refusal);
       const wall = await around?.of(call, judged, workspace);
@@ -407,7 +408,7 @@ export class CommandHandler {
     { stdinFile, wall, workspace }: Given,
   ): Promise<void> {
     const { file, tools, now, monotonicMs, sendOutput } = this.#options;
-    const { id, digest, attempt, action, judged, stop } = open;
+    const { id, digest, attempt, action, judged, on, stop } = open;
     const at = now();
     await file.append({ type: 'started', id, digest, attempt, at, until: at + open.startWithinMs });
     const calledMs = monotonicMs();
@@ -417,6 +418,7 @@ export class CommandHandler {
       : await tools.call(action.tool_name, args, {
           commandId: id,
           isAgents: judged !== undefined,
+          on,
           signal: stop.signal,
           stdinFile,
           wall,

@@ -6,6 +6,7 @@ import {
   type CommandOutcome,
   type Instant,
   isWorkspaceTool,
+  type ScreenPlace,
   workspaceCommandIdOf,
 } from '#proto';
 import { endedWithout } from '../exec/index.js';
@@ -20,6 +21,8 @@ export interface OpenCommand {
   readonly action: Action;
   /** How the service judged it; absent for an exact command of a request. */
   readonly judged: JudgedOrder | undefined;
+  /** Where on a screen it is to act, as its agent has seen it. */
+  readonly on: ScreenPlace | undefined;
   readonly reply: AnsweredCommand;
   readonly receivedMs: number;
   readonly startWithinMs: number;

@@ -151,6 +151,7 @@ export async function openDevice(options: OpenDeviceOptions): Promise<OpenDevice
     localPolicy,
     secrets,
     own,
+    applications: Object.keys(desktop?.applications ?? {}),
     starts: { directory: jailDir, home, writable: sandbox?.writable ?? [], ownHome: exec.runAs?.home ?? homedir() },
     views: sandbox === null ? undefined : views,
     logger,

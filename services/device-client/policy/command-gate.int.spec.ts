@@ -67,6 +67,30 @@ describe('a command at the gate of a device', () => {
     expect(await code({ tool: 'DEPLOY', arguments: {} })).toBeUndefined();
   });
 
+  it('acts unasked in the windows that the device lists, by what its agent has seen', async () => {
+    const click = (application: string, name = 'File'): CommandCall => ({
+      tool: 'click_input',
+      arguments: { id: '3', name },
+      on: {
+        agent: 'AppAgent',
+        application,
+        window: 'notes',
+        control: { id: '3', type: 'MenuItem', name },
+        snapshot: 'k.1',
+      },
+    });
+    const { on: _, ...blind } = click('mousepad');
+    const { code } = gate({ applications: ['mousepad'] });
+    expect(await code(click('mousepad'), allowed)).toBeUndefined();
+    expect(await code(blind, allowed)).toBe('APPROVAL_REQUIRED');
+    expect(await code(click('mousepad', 'Delete all'), allowed)).toBe('APPROVAL_REQUIRED');
+    expect(await code(click('gimp'), allowed)).toBe('APPROVAL_REQUIRED');
+    expect(await gate().code(click('mousepad'), allowed)).toBe('APPROVAL_REQUIRED');
+    // What its owner has written counts, and not what the screen has beside it.
+    const strict = gate({ applications: ['mousepad'], localPolicy: 'version: 1\napplications: []\n' });
+    expect(await strict.code(click('mousepad'), allowed)).toBe('APPROVAL_REQUIRED');
+  });
+
   it('is refused when it cannot be judged', async () => {
     const throws: CommandPolicy = {
       hash: 'h',

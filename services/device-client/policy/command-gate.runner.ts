@@ -20,6 +20,8 @@ export interface CommandGateOptions {
   readonly secrets: Pick<SecretStore, 'refresh' | 'names'> | undefined;
   /** What the client keeps for itself: agents do not read it. The service cannot know where it lies. */
   readonly own?: { readonly dataDir: string; readonly secretsDir: string | null } | undefined;
+  /** The programs of its screen that its owner lists: their windows may be worked in, where the local policy does not say which may. */
+  readonly applications?: readonly string[] | undefined;
   /** Where commands begin: what their paths lead to is looked at before they run. */
   readonly starts?: Starts | undefined;
   /** What a command behind the wall of this device can be shown; undefined: there is no wall. */
@@ -74,12 +76,12 @@ export class CommandGate {
 
   /** What a relative path means, and which links there are, depends on where a command begins. */
   #opened(workspace: string | undefined): Promise<CommandPolicy> {
-    const { localPolicy, own, starts, open = openDefault } = this.#options;
+    const { localPolicy, own, applications, starts, open = openDefault } = this.#options;
     const directory = workspace ?? '';
     const known = this.#policies.get(directory);
     if (known !== undefined) return known;
     const policy = open(
-      { file: localPolicy, sensitivePaths: own === undefined ? [] : ownPaths(own) },
+      { file: localPolicy, sensitivePaths: own === undefined ? [] : ownPaths(own), applications },
       starts === undefined || workspace === undefined ? starts : { ...starts, directory: workspace },
     );
     this.#policies.set(directory, policy);

@@ -109,7 +109,8 @@ export function unknownSecret({ tool, arguments: args }: CommandCall, names: rea
 export const unknownSecretOutcome = (name: string): CommandOutcome =>
   endedWithout('FAILED', 'UNKNOWN_SECRET', `this device has no secret "${name.slice(0, 64)}"`);
 
-export const callOf = (tool: string, args: Readonly<Record<string, Json>> | null | undefined): CommandCall => ({
-  tool,
-  arguments: { ...args },
-});
+export const callOf = (
+  tool: string,
+  args: Readonly<Record<string, Json>> | null | undefined,
+  on?: CommandCall['on'],
+): CommandCall => ({ tool, arguments: { ...args }, ...(on !== undefined && { on }) });

@@ -1,4 +1,4 @@
-import { DEFAULTS, DeviceWall, GpuInfo, LIMITS } from '#proto';
+import { DEFAULTS, DeviceWall, GpuInfo, LIMITS, usesScreen } from '#proto';
 import type {
   AdminProfile,
   AgentProfile,
@@ -60,7 +60,6 @@ export function mergeProfile(
   telemetry: ClientTelemetry | null,
   { isForeign = false, given = NOTHING_GIVEN }: { readonly isForeign?: boolean; readonly given?: GivenProfile } = {},
 ): MergedProfile {
-  const tasksMax = isForeign ? DEFAULTS.foreignTasksMax : DEFAULTS.deviceTasksMax;
   const said = telemetry?.metadata ?? {};
   const [wall, client, metadata] = [wallOf(said), clientOf(said), wordsOf(said)];
   return {
@@ -73,13 +72,19 @@ export function mergeProfile(
     tags: names(admin.tags),
     tools: mergeTools(telemetry?.tools ?? []),
     resources: { cpuCount: telemetry?.cpuCount ?? 0, memoryMb: telemetry?.memoryMb ?? 0 },
-    tasksMax: admin.tasksMax ?? manifest.tasksMax ?? tasksMax,
+    tasksMax: tasksMaxOf(admin.tasksMax ?? manifest.tasksMax, telemetry, isForeign),
     ...(given.revision > 0 && { given: { ...given.values }, givenRevision: given.revision }),
     ...hardwareOf(said),
     ...(wall && { wall }),
     ...(client !== undefined && { client }),
     ...(metadata !== undefined && { metadata }),
   };
+}
+
+/** Two agents of one screen would each click on what the other has moved. */
+function tasksMaxOf(granted: number | undefined, telemetry: ClientTelemetry | null, isForeign: boolean): number {
+  if (telemetry?.tools.some(({ name }) => usesScreen(name)) === true) return DEFAULTS.screenTasksMax;
+  return granted ?? (isForeign ? DEFAULTS.foreignTasksMax : DEFAULTS.deviceTasksMax);
 }
 
 /** The device as the scheduler and people see it. Its own hold says more than the one of the whole fleet. */

@@ -1,0 +1,92 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { ApprovalView, DesktopApplication, RunView, TaskStar } from '#proto';
+import { TestSystem, until } from '../e2e/system.js';
+import { DeskModel } from './model.js';
+import { DesktopRig } from './rig.js';
+
+export const DESK = 'desk-1';
+
+/** A whole system with a scripted model, and a desktop whose device client is one of its devices. */
+export class DrivenDesktop {
+  readonly rig: DesktopRig;
+  readonly model: DeskModel;
+  readonly system: TestSystem;
+  readonly #applications: Applications;
+  #token = '';
+
+  private constructor(rig: DesktopRig, model: DeskModel, system: TestSystem, applications: Applications) {
+    this.rig = rig;
+    this.model = model;
+    this.system = system;
+    this.#applications = applications;
+  }
+
+  /** `devices`: Linux devices beside the desktop. */
+  static async start(applications: (rig: DesktopRig) => Applications, devices = 0): Promise<DrivenDesktop> {
+    const rig = await DesktopRig.start();
+    const model = await DeskModel.start();
+    const programs = applications(rig);
+    const prepare = async (home: string): Promise<NodeJS.ProcessEnv> => {
+      const policy = join(home, 'policy.yaml');
+      await writeFile(policy, `version: 1\napplications: ${JSON.stringify(Object.keys(programs))}\n`);
+      return { ORRERY_POLICY_FILE: policy };
+    };
+    const system = await TestSystem.startWith({ env: model.env, prepare }, '--devices', String(devices));
+    const desktop = new DrivenDesktop(rig, model, system, programs);
+    await desktop.#join();
+    return desktop;
+  }
+
+  async #join(): Promise<void> {
+    const words = ['devices', 'enroll', '--id', DESK, '--agent', 'DesktopAgent'] as const;
+    ({ token: this.#token } = await this.system.json<{ token: string }>(...words));
+    await this.client();
+    await until('the hands of the desktop', async () => {
+      const { devices } = await this.system.json<{ devices: { id: string; tools: unknown[]; status: string }[] }>(
+        'devices',
+      );
+      const desk = devices.find(({ id }) => id === DESK);
+      return JSON.stringify(desk?.tools ?? []).includes('click_input') ? true : undefined;
+    });
+  }
+
+  /** Its device client, also after one that has ended. */
+  async client(): Promise<void> {
+    const { aip } = await this.system.endpoints();
+    await this.rig.device(aip, { token: this.#token, applications: this.#applications });
+  }
+
+  /** Sends a task in words to the desktop; the id of its run. */
+  async send(story: string, more: Partial<TaskStar> = {}): Promise<string> {
+    const target = { device: DESK };
+    const star = { id: story, name: story, description: `Please do story-${story}.`, target, ...more };
+    return this.sendAll(story, [star]);
+  }
+
+  async sendAll(name: string, tasks: readonly Partial<TaskStar>[], more: object = {}): Promise<string> {
+    const file = join(this.system.home, `${name}.json`);
+    await writeFile(file, JSON.stringify({ requestId: `desk-${name}`, constellation: { name, tasks, ...more } }));
+    return (await this.system.json<{ runId: string }>('submit', '-f', file)).runId;
+  }
+
+  async told(story: string, more: Partial<TaskStar> = {}): Promise<RunView> {
+    return this.system.untilEnd(await this.send(story, more));
+  }
+
+  /** The question about a run that a person has to answer. */
+  async asked(runId: string, not?: string): Promise<ApprovalView> {
+    return until(`an approval in ${runId}`, async () => {
+      const { approvals } = await this.system.json<{ approvals: ApprovalView[] }>('approvals');
+      return approvals.find((approval) => approval.runId === runId && approval.approvalId !== not);
+    });
+  }
+
+  async stop(): Promise<void> {
+    await this.system.stop();
+    await this.model.stop();
+    await this.rig.end();
+  }
+}
+
+export type Applications = Readonly<Record<string, Partial<DesktopApplication>>>;
