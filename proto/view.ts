@@ -130,5 +130,7 @@ export const RunSummary = z.strictObject({
   /** Who asked, as the credential said. */
   requestedBy: z.string().optional(),
   labels: RunLabels.optional(),
+  /** Used up so far by attempts and rounds that have ended; absent where it was never kept. */
+  used: Usage.optional(),
 });
 export type RunSummary = z.infer<typeof RunSummary>;

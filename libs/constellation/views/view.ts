@@ -109,7 +109,8 @@ function judgingOf(run: Run): Pick<RunView, 'judging'> {
 
 export function summaryOf(run: Run): RunSummary {
   const { requestedBy, labels } = requestOf(run);
-  return { ...headOf(run), requestedBy: requestedBy.id, tasks: run.tasks.length, ...(labels && { labels }) };
+  const head = { ...headOf(run), requestedBy: requestedBy.id, tasks: run.tasks.length };
+  return { ...head, ...(labels && { labels }), used: run.used };
 }
 
 /** A ready task that no connected device can take, as a person is told about it. */

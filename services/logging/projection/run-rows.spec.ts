@@ -93,9 +93,9 @@ describe('summaryOfRow', () => {
     if (run === undefined) throw new Error('no history');
     rows.apply(changeOf(undefined, run, 1));
     const { tasks, ...view } = viewOf(run);
-    const { runId, requestId, name, status, outcome, sequence, requestedAt, endedAt, requestedBy } = view;
+    const { runId, requestId, name, status, outcome, sequence, requestedAt, endedAt, requestedBy, used } = view;
     const head = { runId, requestId, name, status, outcome, sequence, requestedAt, endedAt, requestedBy };
-    const summary = { ...head, tasks: tasks.length };
+    const summary = { ...head, tasks: tasks.length, used };
     expect(rows.run && summaryOfRow(rows.run)).toEqual(summary);
   });
 });

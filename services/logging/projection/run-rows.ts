@@ -63,9 +63,10 @@ export function viewOfRows(run: RunRow, tasks: readonly TaskRow[], lines: readon
 }
 
 export function summaryOfRow(run: RunRow): RunSummary {
-  const { runId, requestId, name, status, outcome, sequence, tasks, requestedAt, endedAt, requestedBy, labels } = run;
+  const { runId, requestId, name, status, outcome, sequence, tasks, requestedAt, endedAt, requestedBy, labels, used } =
+    run;
   const summary = { runId, requestId, name, status, outcome, sequence, tasks, requestedAt, endedAt, requestedBy };
-  return { ...summary, ...(labels && { labels }) };
+  return { ...summary, ...(labels && { labels }), ...(used && { used }) };
 }
 
 function openOf(approvals: RunView['approvals']): number {

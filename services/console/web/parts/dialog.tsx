@@ -51,6 +51,8 @@ export interface ToConfirm {
     readonly required?: boolean;
     readonly initial?: string;
     readonly lines?: number;
+    /** What the text comes to, below it. */
+    readonly preview?: (said: string) => ReactNode;
   };
   /** Throws with the sentence to be shown. */
   readonly act: (text: string) => Promise<void>;
@@ -90,6 +92,7 @@ export function Confirm({
             />
           </label>
         )}
+        {text?.preview?.(said.trim())}
         {problem === undefined ? null : (
           <p className="problem" role="alert">
             {problem}

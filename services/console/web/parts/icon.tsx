@@ -40,7 +40,7 @@ export function Icon({ name }: { readonly name: IconName }): ReactElement {
 }
 
 /** A shape for each status: colour is never the only sign. */
-const SIGNS: Readonly<Record<TaskStatus | RunStatus, string>> = {
+const SIGNS: Readonly<Record<TaskStatus | RunStatus | 'PARTIAL', string>> = {
   PENDING: 'M12 5a7 7 0 1 0 0 14 7 7 0 0 0 0-14Z',
   PLANNING:
     'M12 4v4m0 8v4M4 12h4m8 0h4M6.500 6.500l2.800 2.800m5.400 5.400 2.800 2.800M6.500 17.500l2.800-2.800m5.400-5.400 2.800-2.800',
@@ -49,11 +49,12 @@ const SIGNS: Readonly<Record<TaskStatus | RunStatus, string>> = {
   PAUSED: 'M9 6v12M15 6v12',
   COMPLETED: 'M5 12.500l4.500 4.500L19 7.500',
   FAILED: 'M6.500 6.500l11 11m0-11-11 11',
+  PARTIAL: 'M4 12.500l3.500 3.500L14 8.500M15.500 15.500l5 5m0-5-5 5',
   SKIPPED: 'M5 7c6 0 6 10 12 10m-4-4 4 4-4 4',
   CANCELLED: 'M12 4a8 8 0 1 0 0 16 8 8 0 0 0 0-16ZM6.500 17.500l11-11',
 };
 
-export function StatusSign({ status }: { readonly status: TaskStatus | RunStatus }): ReactElement {
+export function StatusSign({ status }: { readonly status: keyof typeof SIGNS }): ReactElement {
   return (
     <svg className={`sign status-${status.toLowerCase()}`} viewBox="0 0 24 24" aria-hidden="true" focusable="false">
       <path d={SIGNS[status]} />

@@ -13,7 +13,7 @@ export function Status({ status, outcome }: StatusProps): ReactElement {
   const part = outcome === 'partially_failed';
   return (
     <span className={`status status-${part ? 'partial' : status.toLowerCase()}`}>
-      <StatusSign status={status} />
+      <StatusSign status={part ? 'PARTIAL' : status} />
       {part ? words.status.partial : words.status[status]}
     </span>
   );

@@ -126,6 +126,13 @@ export const words = {
     status: 'Status',
     tasks: 'Tasks',
     duration: 'Took',
+    cost: 'Cost',
+    costOf: (used: Usage | undefined) =>
+      used === undefined || used.llmCalls === 0
+        ? ''
+        : used.costUsd > 0
+          ? `${used.costUsd.toFixed(4)} USD`
+          : `${used.tokens.toLocaleString('en')} tokens`,
     begun: 'Begun',
     by: 'By',
     search: 'Search name, id, person, label',
@@ -307,6 +314,17 @@ export const words = {
     thought: 'What it thinks',
     plan: 'What it means to do next',
     until: 'Counts as a no at',
+    run: 'Run',
+    askedBy: (who: string) => `asked for by ${who}`,
+    goal: 'What is wanted',
+    task: 'Task',
+    others: (count: number) => `and ${count} more`,
+    noContext: (why: string) => `Where it stands in its plan cannot be shown: ${why}`,
+    comesAfter: 'Comes after',
+    waiting: 'Waits for it',
+    nothingElse: 'nothing',
+    change: 'What changes',
+    changedBy: (who: string) => `Changed by ${who}`,
     given: 'Words so far',
     words: (who: readonly string[], needed: number) =>
       `${who.length} of ${needed}${who.length === 0 ? '' : `: ${who.join(', ')}`}`,
@@ -330,6 +348,7 @@ export const words = {
     title: 'Needs attention',
     counts: (open: number, taken: number) => `${open} open, ${taken} taken on`,
     approvals: 'Agents wait for a person',
+    plans: 'Plans wait for a word',
     others: 'Everything else',
     none: 'Nothing needs anybody. A calm sky.',
     kind: KINDS,

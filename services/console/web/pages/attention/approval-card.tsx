@@ -1,6 +1,6 @@
 import { useState, type ReactElement } from 'react';
 import { callText, wallText } from '#libs/constellation';
-import type { ApprovalView, CommandCall } from '#proto';
+import { RunView, type ApprovalView, type AttentionEntry, type CommandCall } from '#proto';
 import {
   Ago,
   Confirm,
@@ -11,19 +11,24 @@ import {
   dateTimeText,
   type ToConfirm,
 } from '../../parts/index.js';
-import { newKey, postJson, useMay } from '../../wire/index.js';
+import { newKey, postJson, useAsked, useMay } from '../../wire/index.js';
 import { words } from '../../words/index.js';
+import { CommandChange } from './command-change.js';
+import { PlanContext } from './plan-context.js';
 
 interface ApprovalCardProps {
   readonly approval: ApprovalView;
+  /** Of the list of what needs somebody. */
+  readonly entry: AttentionEntry | undefined;
   readonly onDone: () => void;
 }
 
 const MINUTE_MS = 60_000;
 
 /** One thing that an agent asks a person: exactly what would run, with what, and why it is asked. */
-export function ApprovalCard({ approval, onDone }: ApprovalCardProps): ReactElement {
+export function ApprovalCard({ approval, entry, onDone }: ApprovalCardProps): ReactElement {
   const { approvalId, ask, runId, taskId, requestedAt, needed = 1, given = [] } = approval;
+  const { value: view, problem } = useAsked(`/v1/runs/${runId}`, (json) => RunView.parse(json));
   return (
     <article className="card approval" aria-label={words.approval.of(taskId)}>
       <p className="card-head">
@@ -32,6 +37,7 @@ export function ApprovalCard({ approval, onDone }: ApprovalCardProps): ReactElem
         <PageLink href={`/runs/${runId}?task=${encodeURIComponent(taskId)}`}>
           <Foreign text={taskId} />
         </PageLink>
+        {entry?.state === 'taken' && entry.by !== null ? <span>{words.attention.takenBy(entry.by.id)}</span> : null}
       </p>
       {ask.kind === 'approval' ? (
         <pre className="command">
@@ -75,13 +81,40 @@ export function ApprovalCard({ approval, onDone }: ApprovalCardProps): ReactElem
           ],
         ]}
       />
-      <Decide approval={approval} key={approvalId} onDone={onDone} />
+      {problem === undefined ? null : <p className="note">{words.approval.noContext(problem)}</p>}
+      {view === undefined ? null : <PlanContext view={view} taskId={taskId} />}
+      <Changes approval={approval} />
+      <Decide approval={approval} owner={view?.requestedBy} key={approvalId} onDone={onDone} />
     </article>
   );
 }
 
+/** What others who have spoken would let run in the place of what was asked. */
+function Changes({ approval: { ask, given = [] } }: Pick<ApprovalCardProps, 'approval'>): ReactElement | null {
+  if (ask.kind === 'question') return null;
+  return (
+    <>
+      {given.map(({ by, command }) =>
+        command === null ? null : (
+          <CommandChange
+            key={by.id}
+            title={words.approval.changedBy(by.id)}
+            before={callText(ask.command)}
+            after={callText(command)}
+          />
+        ),
+      )}
+    </>
+  );
+}
+
+interface DecideProps extends Pick<ApprovalCardProps, 'approval' | 'onDone'> {
+  /** Of the run; undefined while that is not known. */
+  readonly owner: string | undefined;
+}
+
 /** Who may decide it does so here; what it comes to is said by the server, which also knows who has a part in it. */
-function Decide({ approval: { approvalId, ask }, onDone }: ApprovalCardProps): ReactElement {
+function Decide({ approval: { approvalId, ask }, owner, onDone }: DecideProps): ReactElement {
   const may = useMay();
   const [asked, setAsked] = useState<ToConfirm>();
   const say = (body: object): Promise<void> =>
@@ -123,9 +156,10 @@ function Decide({ approval: { approvalId, ask }, onDone }: ApprovalCardProps): R
     text: { label: words.approval.answer, required: true, lines: 4 },
     act: (text) => say({ decision: 'answer', text }),
   };
+  const mayAnswer = ask.kind === 'question' && may('ANSWER', owner);
   return (
     <div className="row wrap">
-      {ask.kind === 'question' && may('ANSWER') ? (
+      {mayAnswer ? (
         <button type="button" className="button primary" onClick={() => setAsked(answer)}>
           {words.approval.answer}
         </button>
@@ -151,7 +185,7 @@ function Decide({ approval: { approvalId, ask }, onDone }: ApprovalCardProps): R
         <button type="button" className="button danger" onClick={() => setAsked(reject)}>
           {words.approval.reject}
         </button>
-      ) : (
+      ) : mayAnswer ? null : (
         <p className="faint">{words.approval.mayNot}</p>
       )}
       {asked === undefined ? null : <Confirm of={asked} onClose={() => setAsked(undefined)} />}
@@ -167,7 +201,14 @@ function editOf(call: CommandCall, say: (body: object) => Promise<void>): ToConf
     title: words.approval.editTitle,
     about: <pre className="command">{callText(call)}</pre>,
     action: words.approval.approveEdited,
-    text: { label: words.approval.command, required: true, initial: line, lines: 4 },
+    text: {
+      label: words.approval.command,
+      required: true,
+      initial: line,
+      lines: 4,
+      preview: (said) =>
+        said === line ? null : <CommandChange title={words.approval.change} before={line} after={said} />,
+    },
     act: (command) => say({ decision: 'approve', command: { ...call, arguments: { ...call.arguments, command } } }),
   };
 }

@@ -15,7 +15,11 @@ export function AttentionPage(): ReactElement {
   const asks = rows.filter(({ kind }) => kind === 'approval').map(({ id }) => id);
   const approvals = useAsked(`/v1/approvals?state=open&limit=200#${asks.join()}`, (json) => Approvals.parse(json));
   const open: readonly ApprovalView[] = approvals.value?.approvals ?? [];
-  const others = rows.filter(({ kind, state }) => kind !== 'approval' && state !== 'settled');
+  const entryOf = (approvalId: string) => rows.find(({ key }) => key === `approval ${approvalId}`);
+  const unsettled = rows.filter(({ state }) => state !== 'settled');
+  // A plan is no command of an agent: the word about it is given on the page of its run.
+  const plans = unsettled.filter(({ kind, taskId }) => kind === 'approval' && taskId === undefined);
+  const others = unsettled.filter(({ kind }) => kind !== 'approval');
   return (
     <div className="page">
       <div className="page-head">
@@ -31,24 +35,43 @@ export function AttentionPage(): ReactElement {
           <h2 id="approvals">{words.attention.approvals}</h2>
           <div className="cards">
             {open.map((approval) => (
-              <ApprovalCard key={approval.approvalId} approval={approval} onDone={approvals.again} />
+              <ApprovalCard
+                key={approval.approvalId}
+                approval={approval}
+                entry={entryOf(approval.approvalId)}
+                onDone={approvals.again}
+              />
             ))}
           </div>
         </section>
       )}
       {ready || problem !== undefined ? null : <Loading />}
-      {ready && open.length === 0 && others.length === 0 ? <Empty title={words.attention.none} /> : null}
-      {others.length === 0 ? null : (
-        <section aria-labelledby="others">
-          <h2 id="others">{words.attention.others}</h2>
-          <ul className="cards">
-            {others.map((entry) => (
-              <Entry key={entry.id} entry={entry} />
-            ))}
-          </ul>
-        </section>
-      )}
+      {ready && open.length === 0 && plans.length === 0 && others.length === 0 ? (
+        <Empty title={words.attention.none} />
+      ) : null}
+      <Entries id="plans" title={words.attention.plans} of={plans} />
+      <Entries id="others" title={words.attention.others} of={others} />
     </div>
+  );
+}
+
+interface EntriesProps {
+  readonly id: string;
+  readonly title: string;
+  readonly of: readonly AttentionEntry[];
+}
+
+function Entries({ id, title, of }: EntriesProps): ReactElement | null {
+  if (of.length === 0) return null;
+  return (
+    <section aria-labelledby={id}>
+      <h2 id={id}>{title}</h2>
+      <ul className="cards">
+        {of.map((entry) => (
+          <Entry key={entry.id} entry={entry} />
+        ))}
+      </ul>
+    </section>
   );
 }
 
@@ -94,7 +117,7 @@ function Entry({ entry }: { readonly entry: AttentionEntry }): ReactElement {
           </PageLink>
         )}
         {deviceId === undefined ? null : (
-          <PageLink className="button small" href={`/fleet?device=${encodeURIComponent(deviceId)}`}>
+          <PageLink className="button small" href={`/fleet?open=${encodeURIComponent(deviceId)}`}>
             {words.attention.toDevice}
           </PageLink>
         )}

@@ -14,6 +14,9 @@ export function RunTable({ rows }: { readonly rows: readonly RunSummary[] }): Re
             {words.runs.tasks}
           </th>
           <th scope="col">{words.runs.duration}</th>
+          <th scope="col" className="number">
+            {words.runs.cost}
+          </th>
           <th scope="col">{words.runs.begun}</th>
           <th scope="col">{words.runs.by}</th>
         </tr>
@@ -49,6 +52,9 @@ function RunRow({ run }: { readonly run: RunSummary }): ReactElement {
       </td>
       <td data-name={words.runs.duration}>
         <Elapsed from={run.requestedAt} until={run.endedAt} />
+      </td>
+      <td className="number" data-name={words.runs.cost}>
+        {words.runs.costOf(run.used)}
       </td>
       <td data-name={words.runs.begun}>
         <Ago at={run.requestedAt} />
