@@ -298,6 +298,18 @@ export const words = {
     fork: 'Fork from here',
     forkTitle: (sequence: number) => `Begin a new run from event ${sequence}?`,
     forkAbout: 'The new run goes on from where this one stood then. This one stays as it is.',
+    propose: 'Change the plan',
+    proposeTitle: 'Change the plan of this run?',
+    proposeAbout:
+      'As orrery propose takes it: an object with the list "edits". What cannot be is refused edit by edit.',
+    edits: 'Edits, as JSON',
+    judge: 'Have it judged',
+    judgeTitle: 'Have this run judged?',
+    judgeAbout:
+      'A model reads how it went and says whether what was wanted was reached. Its judgement is kept with the run.',
+    learn: 'Learn from it',
+    learnTitle: 'Make an example of this run?',
+    learnAbout: 'A model sums up how it was done; the planner is shown that when something like it is wanted.',
     annotate: 'Add a note',
     annotateTitle: 'Add a note to this run',
     annotateAbout: 'For those who look at it after you. Nothing that the run does depends on it.',

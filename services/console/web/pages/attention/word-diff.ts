@@ -42,7 +42,7 @@ const lengthAt = (common: readonly (readonly number[])[], at: number, to: number
 
 /** How many words the rests of both have in common, in order, from each place on. */
 function commonLengths(was: readonly string[], is: readonly string[]): number[][] {
-  const common = Array.from({ length: was.length + 1 }, () => new Array<number>(is.length + 1).fill(0));
+  const common = Array.from({ length: was.length + 1 }, () => Array.from({ length: is.length + 1 }, () => 0));
   for (let at = was.length - 1; at >= 0; at -= 1) {
     const row = common[at] ?? [];
     for (let to = is.length - 1; to >= 0; to -= 1) {

@@ -1,6 +1,6 @@
 import type { ActionName, RunView, TaskView } from '#proto';
 import type { ToConfirm } from '../../../parts/index.js';
-import { newKey, sayVerb } from '../../../wire/index.js';
+import { askApi, newKey, postJson, sayVerb } from '../../../wire/index.js';
 import { words } from '../../../words/index.js';
 
 export interface RunAction {
@@ -94,7 +94,64 @@ export function runActions({ view, isNow, sequence, may, onFork }: Inquiry): Run
       },
     },
   ];
+  return [...actions.filter((action) => action !== false), ...plannerActions({ view, isNow, may })];
+}
+
+const NO_EDITS = JSON.stringify({ edits: [] }, null, 2);
+
+/** What has to do with the plan and with what is learnt of it. */
+function plannerActions({ view, isNow, may }: Pick<Inquiry, 'view' | 'isNow' | 'may'>): RunAction[] {
+  const { runId, requestedBy: owner, endedAt, outcome } = view;
+  const path = { id: runId };
+  const ended = endedAt !== null && isNow;
+  const actions: (RunAction | false)[] = [
+    isNow &&
+      endedAt === null &&
+      may('PROPOSE', owner) && {
+        name: words.action.propose,
+        first: false,
+        confirmation: {
+          title: words.action.proposeTitle,
+          about: words.action.proposeAbout,
+          action: words.action.propose,
+          text: { label: words.action.edits, required: true, initial: NO_EDITS, lines: 12 },
+          act: once(async (key, text) => void (await postJson(`/v1/runs/${runId}/edits`, jsonIn(text), key))),
+        },
+      },
+    ended &&
+      may('planner.evaluate') && {
+        name: words.action.judge,
+        first: false,
+        confirmation: {
+          title: words.action.judgeTitle,
+          about: words.action.judgeAbout,
+          action: words.action.judge,
+          act: async () => void (await askApi('POST /v1/runs/{id}/evaluate', { path })),
+        },
+      },
+    ended &&
+      outcome === 'succeeded' &&
+      may('planner.learn') && {
+        name: words.action.learn,
+        first: false,
+        confirmation: {
+          title: words.action.learnTitle,
+          about: words.action.learnAbout,
+          action: words.action.learn,
+          act: async () => void (await askApi('POST /v1/runs/{id}/learn', { path })),
+        },
+      },
+  ];
   return actions.filter((action) => action !== false);
+}
+
+/** Throws with the sentence to be shown. */
+function jsonIn(text: string): object {
+  try {
+    return JSON.parse(text) as object;
+  } catch (error) {
+    throw new Error(words.request.notJson(error instanceof Error ? error.message : String(error)), { cause: error });
+  }
 }
 
 /** A new attempt of one task. */
