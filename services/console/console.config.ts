@@ -4,6 +4,7 @@ import { GatewayUrl, offerDir } from '#libs/device-offer';
 import { ConfigError, envInt, envUrl, isLoopback, type Environment, parseConfig } from '#libs/platform';
 import { appFolder } from './app/index.js';
 import type { OidcConfig } from './login/index.js';
+import { readScreens, type ScreenServer } from './screens/index.js';
 
 const PORT_DEFAULT = 8080;
 /** Rights of anybody but the owner. */
@@ -30,6 +31,8 @@ export const ConsoleEnv = z.object({
   ORRERY_AIP_URL: z.string().optional(),
   /** Directory of what machines that are to become devices are given; that of this installation when absent. */
   ORRERY_DEVICE_OFFER: z.string().optional(),
+  /** File of JSON: by device, the VNC server through which its screen is shown. */
+  ORRERY_SCREENS_FILE: z.string().optional(),
   /** The identity provider that people log in at (OpenID Connect). */
   ORRERY_OIDC_ISSUER: envUrl('https:', 'http:').optional(),
   /** Name of the console there; together with the issuer. */
@@ -51,6 +54,8 @@ export interface ConsoleConfig {
   readonly gatewayUrl: string | undefined;
   /** Where the archives of the device client lie. */
   readonly offerDir: string;
+  /** By device. */
+  readonly screens: ReadonlyMap<string, ScreenServer>;
   readonly oidc: OidcConfig | undefined;
 }
 
@@ -68,6 +73,7 @@ export function readConsoleConfig(environment: Environment): ConsoleConfig {
     appFolder: env.ORRERY_CONSOLE_WEB_DIR ?? appFolder(),
     gatewayUrl: gatewayOf(env.ORRERY_AIP_URL),
     offerDir: offerDir(env.ORRERY_DEVICE_OFFER),
+    screens: readScreens(env.ORRERY_SCREENS_FILE),
     oidc: oidcOf(env, url),
   };
 }

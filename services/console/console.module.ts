@@ -36,6 +36,7 @@ import {
   RunOutput,
   RunRecords,
 } from './streams/index.js';
+import { ScreenDesk, ScreenSockets } from './screens/index.js';
 import { ConsoleAdmission, ADMISSION_LIMITS, Door, OpenAnswers, RefusalsFilter, RolesGuard } from './http/index.js';
 
 const CONSOLE_CONFIG = token<ConsoleConfig>('CONSOLE_CONFIG');
@@ -127,6 +128,12 @@ const SEED = token<{ readonly seed: string | undefined }>('SEED');
       ({ gatewayUrl, offerDir }) => new DeviceOffers({ url: gatewayUrl, dir: offerDir }),
     ),
     part(ArtifactFiles, { nc: NATS, answers: OpenAnswers }, (parts) => new ArtifactFiles(parts)),
+    part(
+      ScreenDesk,
+      { config: CONSOLE_CONFIG, door: Door, desk: AccessDesk, words: RegistryWords, logger: LOGGER },
+      ({ config: { screens }, ...parts }) => new ScreenDesk({ ...parts, screens }),
+    ),
+    part(ScreenSockets, [Door, ScreenDesk], (door, desk) => new ScreenSockets(door, desk)),
     part(LiveSockets, [Door], (door) => new LiveSockets(door)),
     part(LiveLists, { nc: NATS, clock: CLOCK, key: SEED }, ({ key, ...parts }) => new LiveLists({ ...parts, ...key })),
     part(LiveTopics, { nc: NATS, lists: LiveLists }, (parts) => new LiveTopics(parts)),

@@ -28,9 +28,11 @@ export async function startConsole(token: string, env: Readonly<Record<string, s
   const { ConsoleModule } = await import('./console.module.js');
   const { openDoor } = await import('./http/index.js');
   const { openLive } = await import('./live/index.js');
+  const { openScreens } = await import('./screens/index.js');
   const app = await NestFactory.create(ConsoleModule, { logger: false, bodyParser: false });
   openDoor(app);
   openLive(app);
+  openScreens(app);
   await app.listen(Number(env['ORRERY_CONSOLE_PORT'] ?? 0), '127.0.0.1');
   return {
     app,

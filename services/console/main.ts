@@ -4,6 +4,7 @@ import { loadConsoleConfig } from './console.config.js';
 import { ConsoleModule } from './console.module.js';
 import { openDoor } from './http/index.js';
 import { openLive } from './live/index.js';
+import { openScreens } from './screens/index.js';
 
 void runService({
   name: 'console',
@@ -12,5 +13,6 @@ void runService({
   configure: (app) => {
     openDoor(app);
     openLive(app);
+    openScreens(app);
   },
 });

@@ -7,5 +7,6 @@ export { OpenAnswers } from './open-answers.js';
 export { Places, type PlaceLimits } from './places.js';
 export { RefusedError } from './refusal.js';
 export * from './refusals.filter.js';
+export { refuseUpgrade } from './upgrade.adapter.js';
 export { isRead } from './same-origin.js';
 export { callerOf, mustDo, Needs, RolesGuard } from './roles.adapter.js';

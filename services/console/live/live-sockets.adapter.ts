@@ -1,11 +1,11 @@
 import type { IncomingMessage, Server } from 'node:http';
-import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { INestApplication, WebSocketAdapter } from '@nestjs/common';
 import { WebSocketServer, type WebSocket } from 'ws';
 import { LIVE_LIMITS } from '#proto';
 import type { ConsoleCaller } from '../callers/index.js';
-import { Places, RefusedError, type CalledRequest, type Door, type PlaceLimits } from '../http/index.js';
+import { Places, RefusedError, refuseUpgrade, type CalledRequest, type Door, type PlaceLimits } from '../http/index.js';
+import { isScreenPath } from '../screens/index.js';
 
 const PATH = '/v1/live';
 /** Sockets: a browser has one for each of its pages. */
@@ -72,18 +72,19 @@ export class LiveSockets implements WebSocketAdapter<Server, WebSocket> {
 
   async #upgrade(request: CalledRequest, socket: Duplex, head: Buffer): Promise<void> {
     socket.on('error', () => socket.destroy());
-    const [path] = (request.url ?? '').split('?', 1);
+    const [path = ''] = (request.url ?? '').split('?', 1);
+    if (isScreenPath(path)) return; // that room takes them
     if (path !== PATH)
-      return refuse(socket, new RefusedError({ code: 'NOT_FOUND', message: 'There is nothing here.' }));
+      return refuseUpgrade(socket, new RefusedError({ code: 'NOT_FOUND', message: 'There is nothing here.' }));
     if (!this.#isOpen)
-      return refuse(socket, new RefusedError({ code: 'TRY_AGAIN', message: 'The console is starting.' }));
+      return refuseUpgrade(socket, new RefusedError({ code: 'TRY_AGAIN', message: 'The console is starting.' }));
     const caller = await this.#door.knock(request);
-    if (caller instanceof RefusedError) return refuse(socket, caller);
+    if (caller instanceof RefusedError) return refuseUpgrade(socket, caller);
     if (socket.destroyed) return;
     const { id } = caller.actor;
     if (this.#places.take(id) !== undefined) {
       const message = 'Too many sockets of the live stream are open: close one.';
-      return refuse(socket, new RefusedError({ code: 'LIMIT_REACHED', message }));
+      return refuseUpgrade(socket, new RefusedError({ code: 'LIMIT_REACHED', message }));
     }
     socket.once('close', () => this.#places.giveBack(id));
     this.#sockets.handleUpgrade(request, socket, head, (webSocket) => {
@@ -98,17 +99,4 @@ export function openLive(app: INestApplication): void {
   const sockets = app.get(LiveSockets);
   sockets.attach(app.getHttpServer() as Server);
   app.useWebSocketAdapter(sockets);
-}
-
-function refuse(socket: Duplex, { status, refusal }: RefusedError): void {
-  const body = JSON.stringify({ error: refusal });
-  const head = [
-    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
-    'Connection: close',
-    'Content-Type: application/json; charset=utf-8',
-    `Content-Length: ${Buffer.byteLength(body)}`,
-    'X-Content-Type-Options: nosniff',
-    'Cache-Control: no-store',
-  ];
-  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
 }

@@ -1,0 +1,163 @@
+import { once } from 'node:events';
+import { createServer as createHttp, type Server } from 'node:http';
+import { createServer, type AddressInfo, type Socket } from 'node:net';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { pino } from 'pino';
+import { WebSocket } from 'ws';
+import type { AccessDesk } from '../access/index.js';
+import type { ConsoleCaller } from '../callers/index.js';
+import { RefusedError, type Door } from '../http/index.js';
+import type { RegistryWords } from '../runs/index.js';
+import { ScreenDesk } from './screen-desk.adapter.js';
+import { ScreenSockets } from './screen-sockets.adapter.js';
+
+const VERSION = 'RFB 003.008\n';
+const KEY = Buffer.from([4, 1, 0, 0, 0, 0, 0, 97]);
+const UPDATE = Buffer.from([3, 0, 0, 0, 0, 0, 0, 9, 0, 9]);
+const PICTURE = Buffer.from('a picture');
+
+/** The other end of the wire: says what a VNC server without a password says, and keeps what it hears. */
+class Peer {
+  readonly heard: Buffer[] = [];
+  readonly #server = createServer((socket) => void this.#serve(socket).catch(() => socket.destroy()));
+  #waiting: (() => void) | undefined;
+
+  async listen(): Promise<number> {
+    this.#server.listen(0, '127.0.0.1');
+    await once(this.#server, 'listening');
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  /** Resolves when it has heard so many bytes. */
+  async hears(bytes: number): Promise<Buffer> {
+    while (Buffer.concat(this.heard).length < bytes) await new Promise<void>((resolve) => (this.#waiting = resolve));
+    return Buffer.concat(this.heard);
+  }
+
+  close(): void {
+    this.#server.close();
+  }
+
+  async #serve(socket: Socket): Promise<void> {
+    socket.on('data', (piece) => {
+      this.heard.push(piece);
+      this.#waiting?.();
+    });
+    socket.on('error', () => socket.destroy());
+    socket.write(VERSION);
+    await this.hears(VERSION.length);
+    socket.write(Buffer.from([1, 1]));
+    await this.hears(VERSION.length + 1);
+    socket.write(Buffer.alloc(4));
+    await this.hears(VERSION.length + 2);
+    socket.write(PICTURE);
+  }
+}
+
+const anna = { actor: { kind: 'person', id: 'anna' }, roles: ['operator'] } as unknown as ConsoleCaller;
+let peer: Peer;
+let http: Server;
+let caller: ConsoleCaller | RefusedError;
+let taken: string | undefined;
+let read: string[];
+let cut: () => unknown;
+let url: string;
+
+beforeEach(async () => {
+  [peer, caller, taken, read] = [new Peer(), anna, undefined, []];
+  const port = await peer.listen();
+  const knock = async () => caller;
+  const watch = (_: unknown, end: () => unknown) => ((cut = end), () => undefined);
+  const door = { knock, watch } as unknown as Door;
+  const reads = async (_: unknown, { what }: { readonly what: string }) => void read.push(what);
+  const access = { reads } as unknown as AccessDesk;
+  const by = () => (taken === undefined ? {} : { taken: { by: { id: taken } } });
+  const ask = async () => ({ devices: [{ deviceId: 'desk-1', ...by() }] });
+  const words = { ask } as unknown as RegistryWords;
+  const screens = new Map([['desk-1', { host: '127.0.0.1', port }]]);
+  const desk = new ScreenDesk({ screens, door, desk: access, words, logger: pino({ level: 'silent' }) });
+  http = createHttp();
+  new ScreenSockets(door, desk).attach(http);
+  http.listen(0, '127.0.0.1');
+  await once(http, 'listening');
+  url = `ws://127.0.0.1:${(http.address() as AddressInfo).port}/v1/devices/`;
+});
+afterEach(() => {
+  http.closeAllConnections();
+  http.close();
+  peer.close();
+});
+
+/** A viewer that has been greeted, and all that it was sent. */
+async function viewing(): Promise<{ viewer: WebSocket; shown: () => Promise<void> }> {
+  const viewer = new WebSocket(`${url}desk-1/screen`, 'binary');
+  const pieces: Buffer[] = [];
+  const seen = Promise.withResolvers<void>();
+  viewer.on('message', (data: Buffer) => {
+    pieces.push(data);
+    if (Buffer.concat(pieces).includes(PICTURE)) seen.resolve();
+  });
+  await once(viewer, 'open');
+  viewer.send(Buffer.concat([Buffer.from(VERSION), Buffer.from([1, 0])]));
+  return { viewer, shown: () => seen.promise };
+}
+
+async function refusal(device: string): Promise<number | undefined> {
+  const viewer = new WebSocket(`${url}${device}/screen`, 'binary');
+  viewer.on('error', () => undefined);
+  const [, response] = (await once(viewer, 'unexpected-response')) as [unknown, { statusCode?: number }];
+  viewer.terminate();
+  return response.statusCode;
+}
+
+/** What the server hears before anything of the viewer: version, no password, and that others may look as well. */
+const GREETING = Buffer.concat([Buffer.from(VERSION), Buffer.from([1, 1])]);
+
+describe('the screen of a device', () => {
+  it('is seen, and recorded as read, and not acted on by who has not taken it over', async () => {
+    const { viewer, shown } = await viewing();
+    await shown();
+    expect(read).toEqual(['OUTPUT_READ']);
+    viewer.send(KEY);
+    viewer.send(UPDATE);
+    expect(await peer.hears(GREETING.length + UPDATE.length)).toEqual(Buffer.concat([GREETING, UPDATE]));
+    taken = 'bert';
+    viewer.send(Buffer.concat([KEY, UPDATE]));
+    expect(await peer.hears(GREETING.length + 2 * UPDATE.length)).toEqual(Buffer.concat([GREETING, UPDATE, UPDATE]));
+    viewer.terminate();
+  });
+
+  it('is acted on by who has it, and left without keys held down', async () => {
+    taken = 'anna';
+    const { viewer } = await viewing();
+    viewer.send(KEY);
+    expect(await peer.hears(GREETING.length + KEY.length)).toEqual(Buffer.concat([GREETING, KEY]));
+    viewer.close();
+    const up = Buffer.from([4, 0, 0, 0, 0, 0, 0, 97]);
+    expect((await peer.hears(GREETING.length + 2 * KEY.length)).subarray(-KEY.length)).toEqual(up);
+  });
+
+  it('is gone for who says what no viewer says, and for whose login is over', async () => {
+    const { viewer } = await viewing();
+    viewer.send(Buffer.from([251, 0, 0, 0]));
+    expect(await once(viewer, 'close')).toEqual([1008, Buffer.from('message 251 is not one of a viewer')]);
+    const { viewer: other } = await viewing();
+    cut();
+    expect((await once(other, 'close'))[0]).toBe(1008);
+  });
+
+  it('is not there for who may not look, is not known, or asks for another', async () => {
+    caller = { ...anna, roles: [] };
+    expect(await refusal('desk-1')).toBe(403);
+    caller = new RefusedError({ code: 'UNAUTHORIZED', message: 'no' });
+    expect(await refusal('desk-1')).toBe(401);
+    caller = anna;
+    expect(await refusal('desk-2')).toBe(404);
+    expect(read).toEqual([]);
+  });
+
+  it('is not shown while nothing answers there, which is said', async () => {
+    peer.close();
+    expect(await refusal('desk-1')).toBe(503);
+  });
+});
