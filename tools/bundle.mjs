@@ -4,6 +4,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { nameSources, startProgram } from './program.mjs';
 
@@ -44,7 +45,6 @@ const UNUSED = [
   '@nestjs/platform-socket.io',
   'amqp-connection-manager',
   'amqplib',
-  'bufferutil',
   'class-transformer',
   'class-validator',
   'ioredis',
@@ -109,7 +109,12 @@ export async function bundle(dist) {
       legalComments: 'none',
       logLevel: 'error',
       allowOverwrite: true,
-      alias: { '#proto': join(dist, 'proto'), '#libs': join(dist, 'libs') },
+      alias: {
+        '#proto': join(dist, 'proto'),
+        '#libs': join(dist, 'libs'),
+        // What `ws` masks frames with, if it is there.
+        bufferutil: fileURLToPath(new URL('./frame-mask.mjs', import.meta.url)),
+      },
       outbase: dist,
       outdir: dist,
       // Packages that know another runtime load files of theirs for it, past the bundle.

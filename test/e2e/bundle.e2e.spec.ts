@@ -37,6 +37,10 @@ it.each([
   expect(stderr).toMatch(new RegExp(`${file}\\.ts:\\d+`, 'u'));
 });
 
+it.each(['aip-gateway', 'device-client'])('%s masks frames in words', (name) =>
+  expect(readFileSync(built(name), 'utf8')).not.toMatch(/require\("bufferutil"\)/u),
+);
+
 describe('the code that V8 makes of a program', () => {
   let folder: string;
   beforeEach(() => {

@@ -77,6 +77,19 @@ async function memory(): Promise<Record<string, number>> {
   return Object.fromEntries(await Promise.all(found));
 }
 
+/** Processor time of each process so far. */
+async function processorMs(): Promise<Record<string, number>> {
+  const found = PARTS.map(async (part) => {
+    const stat = await readFile(`/proc/${await system.pidOf(part)}/stat`, 'utf8');
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return [part, (Number(fields[USER_TICKS]) + Number(fields[USER_TICKS + 1])) * MS_PER_TICK] as const;
+  });
+  return Object.fromEntries(await Promise.all(found));
+}
+/** Place of `utime` in /proc/<pid>/stat behind the name; `stime` follows. Linux counts a hundred ticks a second for everybody. */
+const USER_TICKS = 11;
+const MS_PER_TICK = 10;
+
 /** How long what moved a file took, on the device: `WORKSPACE_OUT` or `WORKSPACE_IN`, without the command beside it. */
 async function moveMs(runId: string, tool: string): Promise<number[]> {
   const { stdout } = await system.cli('export', runId);
@@ -164,13 +177,18 @@ it(`one file of ${BYTES / MIB} MiB goes along a line, and no process holds it`, 
     ['the same, hashed at both ends', await plainCopyMs(BYTES, true)],
   ] as const;
   const before = await memory();
+  const spentBefore = await processorMs();
   const runId = await submit('one', BYTES, 1);
   const { view, samples } = await follow(runId);
+  const spent = Object.entries(await processorMs()).map(
+    ([name, ms]) => `${name} ${((ms - (spentBefore[name] ?? 0)) / (BYTES / MIB)).toFixed(1)}`,
+  );
   mustBeWhole(view);
   const [[out = 0], [into = 0]] = [await moveMs(runId, 'WORKSPACE_OUT'), await moveMs(runId, 'WORKSPACE_IN')];
   say(`${BYTES / MIB} MiB along a line`, `hashed and stored ${rate(BYTES, out)}, fetched ${rate(BYTES, into)}`);
   for (const [name, ms] of plain)
     say(`  ${name}`, `${rate(BYTES, ms)}: ratio ${(ms / out).toFixed(2)} and ${(ms / into).toFixed(2)}`);
+  say('  processor ms for each MiB', spent.join(', '));
   mustBeFlat(before, samples);
   for (const device of ['web-1', 'db-1'])
     expect(await readdir(join(system.home, 'devices', device, 'workspaces', '.parts'))).toEqual([]);

@@ -7,7 +7,7 @@ const read = (path: string): string => readFileSync(fileURLToPath(new URL(`../..
 
 /** A tool and every file beside it that it imports. */
 function withImports(path: string): string[] {
-  const imported = [...read(path).matchAll(/from '(\.[^']+)'/gu)].map(([, specifier = '']) => specifier);
+  const imported = [...read(path).matchAll(/(?:from |new URL\()'(\.[^']+)'/gu)].map(([, specifier = '']) => specifier);
   return [path, ...imported.flatMap((specifier) => withImports(posix.join(posix.dirname(path), specifier)))];
 }
 

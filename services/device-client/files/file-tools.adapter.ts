@@ -125,19 +125,30 @@ export async function measuredFile(
 ): Promise<Measured> {
   const hash = createHash('sha256');
   const redacted = redactor && new RedactedStream(redactor);
-  const buffer = Buffer.allocUnsafe(AIP_LIMITS.fileChunkBytes);
+  // In turn: the disk fills one while the other is hashed.
+  const memory = Array.from({ length: 2 }, () => Buffer.allocUnsafe(AIP_LIMITS.fileChunkBytes));
+  const readAt = (offset: number, turn: number): ReturnType<FileHandle['read']> => {
+    const buffer = memory[turn % memory.length] ?? Buffer.alloc(0);
+    const reading = handle.read(buffer, 0, buffer.length, offset);
+    // Whoever still wants it hears of it.
+    reading.catch(() => undefined);
+    return reading;
+  };
   let bytes = 0;
-  for (;;) {
+  let coming = readAt(0, 0);
+  for (let turn = 1; ; turn++) {
     signal.throwIfAborted();
-    const { bytesRead } = await handle.read(buffer, 0, buffer.length, bytes);
+    const { bytesRead, buffer } = await coming;
     if (bytesRead === 0) {
       redacted?.end();
       return { artifact: { sha256: hash.digest('hex'), bytes }, hasSecret: redacted?.found === true };
     }
-    hash.update(buffer.subarray(0, bytesRead));
-    redacted?.push(buffer.subarray(0, bytesRead));
+    const piece = (buffer as Buffer).subarray(0, bytesRead);
     bytes += bytesRead;
     if (bytes > LIMITS.fileBytesMax) throw new ToolFailure(`A file has at most ${LIMITS.fileBytesMax} bytes.`);
+    coming = readAt(bytes, turn);
+    hash.update(piece);
+    redacted?.push(piece);
   }
 }
 
