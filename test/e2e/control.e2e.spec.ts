@@ -217,6 +217,7 @@ describe('a run under control', () => {
     const big = 'profile.gpu.memory_gb >= 24 && profile.cpu.count > 4000';
     const runId = await submit('profiled', [{ ...exec('train', 'echo here'), target: { where: big } }]);
     expect(await system.untilEnd(runId)).toMatchObject({ outcome: 'succeeded', tasks: [{ device: other }] });
+    await waitsUntilOneIsGivenIt();
     expect(await system.cli('restart', other)).toMatchObject({ code: 0 });
     const shown = await system.json<{ profile: ProfileEntry[] }>('devices', 'show', other);
     expect(shown.profile.find(({ key }) => key === 'cpu.count')).toMatchObject({
@@ -247,6 +248,18 @@ describe('a run under control', () => {
       stderr: expect.stringMatching(/tasks\[0\]\.target\.where.*did you mean profile\.gpu\.memory_gb/su),
     });
   });
+
+  /** No device has it: the run says at once how many have too little, and goes on with the one that is said to have it. */
+  async function waitsUntilOneIsGivenIt(): Promise<void> {
+    const task = { ...exec('render', 'echo here'), target: { where: 'profile.gpu.memory_gb >= 100' } };
+    const runId = await submit('profiled-later', [task]);
+    const { waitingFor } = await untilView(runId, (view) => view.waitingFor?.reason === 'device');
+    const why = 'no device: 2 below 100';
+    expect(waitingFor?.detail).toContain(why);
+    expect((await system.cli('show', runId)).stdout).toContain(why);
+    expect(await system.cli('devices', 'set', 'web-1', 'gpu.memory_gb=128')).toMatchObject({ code: 0 });
+    expect(await system.untilEnd(runId)).toMatchObject({ outcome: 'succeeded', tasks: [{ device: 'web-1' }] });
+  }
 
   it('goes over all devices one after the other, in one line that opens, and begins no other one after a failure', async () => {
     const [gate, flag] = [join(system.home, 'wave.gate'), join(system.home, 'wave.flag')];

@@ -31,6 +31,14 @@ describe('a floor', () => {
     expect(satisfies(device('a', given(values)), { resources })).toBe(true);
   });
 
+  it('is said of a machine in its own number', () => {
+    const words = [1, 2].map((count) => {
+      const why = unsatisfied(device('a', given({ 'cpu.count': count })), { resources: { cpuCount: 4 } });
+      return why && unsatisfiedText(why);
+    });
+    expect(words).toEqual(['has 1 processor', 'has 2 processors']);
+  });
+
   it('is exact about what the device says, which names round', () => {
     const gpus = [{ vendor: 'nvidia' as const, name: 'RTX', memoryMb: 24_564 }];
     expect(satisfies(device('a', { gpus }), { resources: { gpuMemoryMb: 24_564 } })).toBe(true);

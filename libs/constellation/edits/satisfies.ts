@@ -66,8 +66,11 @@ function given(device: AgentProfile, key: string): number | undefined {
 /** Without a floor nothing has to be known. */
 function below(floor: number, has: number | undefined, of: string): Unsatisfied | undefined {
   if (floor === 0 || (has ?? 0) >= floor) return undefined;
-  return { field: 'resources', words: has === undefined ? `does not say how many ${of} it has` : `has ${has} ${of}` };
+  const words = has === undefined ? `does not say how many ${of} it has` : `has ${counted(has, of)}`;
+  return { field: 'resources', words };
 }
+
+const counted = (count: number, of: string): string => `${count} ${count === 1 ? of.replace(/s$/u, '') : of}`;
 
 function byWhere(device: AgentProfile, { where }: Selector): Unsatisfied | undefined {
   if (where === undefined) return undefined;
