@@ -4,14 +4,13 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 
 /* What bundles give `ws` to mask frames with. */
 
-interface Tool {
-  mask(source: Uint8Array, key: Uint8Array, output: Uint8Array, offset: number, length: number): void;
-  unmask(bytes: Uint8Array, key: Uint8Array): void;
-}
-let { mask, unmask }: Partial<Tool> = {};
+type Mask = (source: Uint8Array, key: Uint8Array, output: Uint8Array, offset: number, length: number) => void;
+type Unmask = (bytes: Uint8Array, key: Uint8Array) => void;
+let mask: Mask;
+let unmask: Unmask;
 beforeAll(async () => {
   const tool = pathToFileURL(resolve(import.meta.dirname, '../../tools/frame-mask.mjs')).href;
-  ({ mask, unmask } = (await import(tool)) as Tool);
+  ({ mask, unmask } = (await import(tool)) as { readonly mask: Mask; readonly unmask: Unmask });
 });
 
 const KEY = Uint8Array.from([0x37, 0xfa, 0x21, 0x3d]);
