@@ -191,7 +191,8 @@ function noAgent(able: readonly AgentProfile[], { agents }: FleetView): TargetIs
 
 function noWorkspace(able: readonly AgentProfile[]): TargetIssue {
   const ids = listOfIds(able.map(({ deviceId }) => deviceId).toSorted());
-  const message = `no device that satisfies the target moves files (it has the capability "${HAS_WORKSPACES}"): ${ids} do not; a client of this version does`;
+  const not = able.length === 1 ? 'does not' : 'do not';
+  const message = `no device that satisfies the target moves files (it has the capability "${HAS_WORKSPACES}"): ${ids} ${not}; a client of this version does`;
   return { code: 'NO_DEVICE', path: 'files', message };
 }
 
