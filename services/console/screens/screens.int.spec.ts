@@ -1,6 +1,9 @@
 import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer as createHttp, type Server } from 'node:http';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { pino } from 'pino';
 import { WebSocket } from 'ws';
@@ -10,15 +13,17 @@ import { RefusedError, type Door } from '../http/index.js';
 import type { RegistryWords } from '../runs/index.js';
 import { ScreenDesk } from './screen-desk.adapter.js';
 import { ScreenSockets } from './screen-sockets.adapter.js';
+import { openVncServer } from './vnc-server.client.js';
 
 const VERSION = 'RFB 003.008\n';
 const KEY = Buffer.from([4, 1, 0, 0, 0, 0, 0, 97]);
 const UPDATE = Buffer.from([3, 0, 0, 0, 0, 0, 0, 9, 0, 9]);
 const PICTURE = Buffer.from('a picture');
 
-/** The other end of the wire: says what a VNC server without a password says, and keeps what it hears. */
+/** The other end of the wire: says what a VNC server says, without a password or with a challenge, and keeps what it hears. */
 class Peer {
   readonly heard: Buffer[] = [];
+  challenge: Buffer | undefined;
   readonly #server = createServer((socket) => void this.#serve(socket).catch(() => socket.destroy()));
   #waiting: (() => void) | undefined;
 
@@ -46,10 +51,13 @@ class Peer {
     socket.on('error', () => socket.destroy());
     socket.write(VERSION);
     await this.hears(VERSION.length);
-    socket.write(Buffer.from([1, 1]));
+    socket.write(Buffer.from([1, this.challenge === undefined ? 1 : 2]));
     await this.hears(VERSION.length + 1);
+    if (this.challenge !== undefined) socket.write(this.challenge);
+    const answer = this.challenge?.length ?? 0;
+    await this.hears(VERSION.length + 1 + answer);
     socket.write(Buffer.alloc(4));
-    await this.hears(VERSION.length + 2);
+    await this.hears(VERSION.length + 2 + answer);
     socket.write(PICTURE);
   }
 }
@@ -62,10 +70,11 @@ let taken: string | undefined;
 let read: string[];
 let cut: () => unknown;
 let url: string;
+let port: number;
 
 beforeEach(async () => {
   [peer, caller, taken, read] = [new Peer(), anna, undefined, []];
-  const port = await peer.listen();
+  port = await peer.listen();
   const knock = async () => caller;
   const watch = (_: unknown, end: () => unknown) => ((cut = end), () => undefined);
   const door = { knock, watch } as unknown as Door;
@@ -159,5 +168,26 @@ describe('the screen of a device', () => {
   it('is not shown while nothing answers there, which is said', async () => {
     peer.close();
     expect(await refusal('desk-1')).toBe(503);
+  });
+});
+
+describe('the server of a screen', () => {
+  it('is answered with what the password makes of its challenge, and never gets the password', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'orrery-screens-'));
+    const passwordFile = join(folder, 'password');
+    writeFileSync(passwordFile, 'geheim12\n');
+    peer.challenge = Buffer.from('000102030405060708090a0b0c0d0e0f', 'hex');
+    const server = await openVncServer({ host: '127.0.0.1', port, passwordFile });
+    // By another implementation of DES.
+    const answer = Buffer.from('443b3fb6adf1941f7c9ae9be9dc6e1ad', 'hex');
+    const said = [Buffer.from(VERSION), Buffer.from([2]), answer, Buffer.from([1])];
+    expect(await peer.hears(VERSION.length + 18)).toEqual(Buffer.concat(said));
+    server.destroy();
+    rmSync(folder, { recursive: true });
+  });
+
+  it('is not used when it wants a password that the console does not have', async () => {
+    peer.challenge = Buffer.alloc(16);
+    await expect(openVncServer({ host: '127.0.0.1', port })).rejects.toThrow('it asks for a password');
   });
 });
