@@ -1,12 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { jetstream } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { putArtifact } from '#libs/messaging';
-import { attemptOutputs, moment, startTestBus, type TestBus } from '#libs/testing';
-import { commandIdOf, subjects, type OutputChunk, type RunCommit, type TaskResult } from '#proto';
+import { readCommits } from '#libs/event-log';
+import { connectBus, putArtifact } from '#libs/messaging';
+import { attemptOutputs, ChaosProxy, moment, startTestBus, type TestBus } from '#libs/testing';
+import { commandIdOf, parseJson, subjects, type OutputChunk, type RunCommit, type TaskResult } from '#proto';
 import { followedRun, OutputDeniedError, type FollowedCommit, type FollowedItem } from './followed-run.adapter.js';
 
 const { attemptCommit, finishedCommand, printed } = attemptOutputs;
+
+/** What the server says behind the last message of a page. */
+const PAGE_IS_OVER = 'NATS/1.0 204';
 
 let bus: TestBus;
 let gateway: NatsConnection;
@@ -34,6 +38,19 @@ class Scene {
     this.#news.resolve();
   }
 
+  /** The same on the bus. */
+  async store(type: string): Promise<void> {
+    const events = [{ type, data: { taskId: this.taskId, attempt: 1 } }];
+    await jetstream(await bus.as('orchestrator')).publish(subjects.run(this.runId), JSON.stringify({ events }));
+  }
+
+  /** What is on the bus, with how much the reader says to be behind it. */
+  async *stored(nc: NatsConnection): AsyncGenerator<FollowedCommit> {
+    const options = { afterSequence: 0, filter: subjects.run(this.runId), signal: this.#stop.signal };
+    for await (const { data, pending } of readCommits(nc, 'RUNS', options))
+      yield { commit: parseJson(data) as RunCommit, behind: pending };
+  }
+
   async *#commits(): AsyncGenerator<FollowedCommit> {
     for (let at = 0; ; at++) {
       while (this.#said[at] === undefined) {
@@ -45,9 +62,9 @@ class Scene {
   }
 
   /** To the end of the task. */
-  async follow(nc = reader, isWhole = true): Promise<void> {
+  async follow(nc = reader, isWhole = true, commits = () => this.#commits()): Promise<void> {
     const options = { runId: this.runId, isWhole, signal: this.#stop.signal };
-    for await (const item of followedRun(nc, options, () => this.#commits())) {
+    for await (const item of followedRun(nc, options, commits)) {
       if (item.kind === 'piece') this.shown.push(item.piece);
       else if (item.kind !== 'commit') this.beside.push(item.kind === 'note' ? item.text : 'held');
       else if (item.commit.events.some(({ type }) => type === 'TASK_COMPLETED')) return;
@@ -194,6 +211,30 @@ describe('a run that is followed', () => {
     scene.say('TASK_COMPLETED');
     await followed;
     expect(scene.text()).toBe('onethree');
+  });
+
+  it('shows what a task writes also when the connection broke between the last commit and the word that it is the last', async () => {
+    const scene = new Scene();
+    await scene.store('TASK_STARTED');
+    await scene.write(scene.chunk('one\n', 0));
+    const proxy = await ChaosProxy.start(bus.server.url);
+    const identity = { name: 'cli', inboxPrefix: '_INBOX_cli', seedFile: bus.seedFile('cli') };
+    const nc = await connectBus({ url: proxy.url, ...identity, waitForServer: true });
+    const asked = proxy.deafAfter('$JS.API.DIRECT.GET.RUNS');
+    const followed = scene.follow(nc, true, () => scene.stored(nc));
+    await asked;
+    while (!proxy.held('down').includes(PAGE_IS_OVER)) await moment();
+    const held = proxy.held('down');
+    const broken = proxy.cutAfter(held.lastIndexOf('HMSG', held.indexOf(PAGE_IS_OVER)), { how: 'fin', way: 'down' });
+    proxy.release('down');
+    await broken;
+    while (scene.shown.length === 0) await moment();
+    await scene.record(printed('one\n'));
+    await scene.store('TASK_COMPLETED');
+    await followed;
+    expect(scene.text()).toBe('one\n');
+    await nc.close();
+    await proxy.close();
   });
 
   it('is refused to a key that may not read outputs', async () => {

@@ -42,12 +42,13 @@ export async function* readStream(
     for (let isFirst = true; !news.isOver; isFirst = false) {
       const told = news.told;
       const next = isFirst ? undefined : news.nextAfter(last);
-      const page = next ?? (await pageOrTold(nc, { ...query, after: last }, told));
+      const page: FoundPage = next ?? (await pageOrTold(nc, { ...query, after: last }, told));
       if (news.isOver) return;
       const { messages, pending } = page;
+      const isBroken = page.isBroken === true;
       last = messages.at(-1)?.seq ?? last;
-      if (isFirst || messages.length > 0) yield page;
-      const isMoreKnown = pending > 0 || (messages.length > 0 && news.told > last);
+      if (isFirst || messages.length > 0) yield { messages, pending };
+      const isMoreKnown = isBroken || pending > 0 || (messages.length > 0 && news.told > last);
       if (!isMoreKnown) await news.since(Math.max(told, last));
     }
   } finally {
@@ -55,12 +56,17 @@ export async function* readStream(
   }
 }
 
+interface FoundPage extends ReadPage {
+  /** It ended before its end: what was told of meanwhile may have been missed. */
+  readonly isBroken?: boolean;
+}
+
 /** The next page; where the server told of a message that the page does not have, the leader is asked for it. */
-async function pageOrTold(nc: NatsConnection, query: PageQuery, told: number): Promise<ReadPage> {
+async function pageOrTold(nc: NatsConnection, query: PageQuery, told: number): Promise<FoundPage> {
   const { messages, pending, failure } = await storedPage(nc, query);
-  // What came in order is given out; what follows it is read next, or fails again.
+  // What came in order is given out, with what the server said to be behind it; the next page is read at once, or fails again.
   if (failure !== undefined && messages.length === 0) throw failure;
-  if (failure !== undefined) return { messages, pending: Math.max(pending, 1) };
+  if (failure !== undefined) return { messages, pending, isBroken: true };
   if (messages.length > 0 || told <= query.after) return { messages, pending };
   const first = await firstStored(nc, query);
   return first === null ? { messages, pending: 0 } : { messages: [first], pending: Math.max(told - first.seq, 0) };
