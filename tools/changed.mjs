@@ -2,7 +2,7 @@
 // and is followed to the file where that is made: a package's index would otherwise tie everything to everything.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { dirname, join, relative, resolve } from 'node:path';
+import { basename, dirname, join, relative, resolve } from 'node:path';
 
 const FOLDERS = ['proto', 'libs', 'services', 'test'];
 /** A change of these can break anything. */
@@ -13,6 +13,7 @@ const FROM = /^(import|export)\s+(type\s+)?([^;]*?)\s*from\s+'([^']+)';/gmu;
 const LOOSE = /(?:^import\s+|\bimport\()'([^']+)'/gmu;
 /** A program that is started by its path: of the source, or of what is built from it. */
 const PROGRAM = /'(?:dist\/)?((?:proto|libs|services|test)\/[\w./-]+)\.(?:ts|js)'/gu;
+const QUOTED = /['"`]([\w.$@{}/-]+)['"`]/gu;
 const MADE =
   /^export\s+(?:declare\s+)?(?:abstract\s+)?(?:async\s+)?(?:const|let|function\*?|class|interface|type|enum)\s+([\w$]+)/gmu;
 const ALL = '*';
@@ -28,9 +29,9 @@ function namesOf(clause) {
     .map(([there, here = there]) => ({ there, here }));
 }
 
-/** The tree as a graph: `importersOf(file)`, by paths relative to the root. */
-export function readGraph(root) {
-  const files = new Map();
+/** The tree as a graph: `importersOf(file)`, by paths relative to the root. Who imports what is gone is known by that file's name. */
+export function readGraph(root, gone = []) {
+  const files = new Map(gone.map((file) => [file, undefined]));
   for (const folder of FOLDERS.filter((name) => existsSync(join(root, name)))) {
     for (const name of readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })) {
       if (name.endsWith('.ts')) files.set(join(folder, name), undefined);
@@ -49,7 +50,7 @@ export function readGraph(root) {
     files.set(
       file,
       readFile(
-        readFileSync(join(root, file), 'utf8'),
+        gone.includes(file) ? '' : readFileSync(join(root, file), 'utf8'),
         (to) => target(file, to),
         (path) => (files.has(path) && path !== file ? path : undefined),
       ),
@@ -123,23 +124,38 @@ export function changedFiles(root) {
   return { base, files: [...new Set(listed.split('\n').filter((file) => file !== ''))].toSorted() };
 }
 
+const isSource = (file) => file.endsWith('.ts') && FOLDERS.includes(file.split('/', 1)[0]);
+
+/** What is in quotes in a source, but for what it imports. */
+const wordsOf = (text) => [...text.matchAll(QUOTED)].map(([, word]) => word).filter((word) => !word.endsWith('.js'));
+
+/** Whether this word of a source is a file, by its name or path, or a folder that it is in, by its whole path. */
+function isNamedBy(file, word, reader) {
+  if (word.split('/').at(-1) === basename(file)) return true;
+  const path = file.startsWith(`${word}/`) ? word : relative('/', resolve('/', dirname(reader), word));
+  return path !== '' && !FOLDERS.includes(path) && (path === file || file.startsWith(`${path}/`));
+}
+
 /** `{ all }` with the file that can break everything, or `{ chosen, read }`: specs with their ways, and those that read the tree. */
 export function choose(root, changed) {
   const all = changed.find((file) => OF_EVERYTHING.test(file));
   if (all !== undefined || changed.length === 0) return { all, chosen: [] };
-  const graph = readGraph(root);
+  const gone = changed.filter((file) => isSource(file) && !existsSync(join(root, file)));
+  const graph = readGraph(root, gone);
   const known = changed.filter((file) => graph.files.includes(file));
-  const chosen = specsOf(graph, known);
+  const chosen = specsOf(graph, known).filter(({ spec }) => !gone.includes(spec));
+  const texts = graph.files
+    .filter((file) => !gone.includes(file))
+    .map((file) => ({ file, words: wordsOf(readFileSync(join(root, file), 'utf8')) }));
   // What is no source is read by its name: prompts, fixtures, documents.
   for (const file of changed.filter((name) => !known.includes(name) && !name.endsWith('.ts'))) {
-    const parts = [file.split('/').at(-1), ...dirname(file).split('/').slice(-1)].filter((part) => part.length > 2);
-    for (const reader of graph.files) {
-      const text = reader.endsWith('.ts') ? readFileSync(join(root, reader), 'utf8') : '';
-      if (!parts.some((part) => text.includes(part))) continue;
-      for (const { spec, way } of specsOf(graph, [reader])) {
-        if (!chosen.some((one) => one.spec === spec)) chosen.push({ spec, way: [file, ...way] });
-      }
-    }
+    const readers = texts.filter((reader) => reader.words.some((word) => isNamedBy(file, word, reader.file)));
+    const specs = specsOf(
+      graph,
+      readers.map((reader) => reader.file),
+    );
+    for (const { spec, way } of specs)
+      if (!chosen.some((one) => one.spec === spec)) chosen.push({ spec, way: [file, ...way] });
   }
   const ofTheTree = graph.files
     .filter((file) => OF_THE_TREE.test(file))

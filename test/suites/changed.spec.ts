@@ -21,6 +21,9 @@ const TREE = {
   'services/till/taken.spec.ts': "import { take } from '#libs/sums';\n",
   'services/till/shop.spec.ts': "const main = 'dist/services/till/total.js';\n",
   'services/till/prices.spec.ts': "const file = 'fixtures/prices.txt';\n",
+  'services/till/words.spec.ts': "// Words of the docs, of prompts and of fixtures.\nconst folder = '../../docs';\n",
+  'services/till/broken.ts': "import { gone } from './gone.js';\nexport const broken = gone;\n",
+  'services/till/broken.spec.ts': "import { broken } from './broken.js';\n",
   'test/architecture/rules.spec.ts': '',
   'test/architecture/static.spec.ts': '',
 };
@@ -66,6 +69,18 @@ describe('what a change can break', () => {
   it('is a changed spec itself, and what names a changed file that is no source', () => {
     expect(specsFor('libs/sums/add.spec.ts')).toContain('libs/sums/add.spec.ts');
     expect(specsFor('services/till/fixtures/prices.txt')).toContain('services/till/prices.spec.ts');
+  });
+
+  it('is what reads a folder with a changed file in it, not what only speaks of it', () => {
+    expect(specsFor('docs/till.md')).toEqual(['services/till/words.spec.ts', 'test/architecture/rules.spec.ts']);
+    expect(specsFor('prompts/till.yaml')).toEqual(['test/architecture/rules.spec.ts']);
+  });
+
+  it('is what still takes something of a file that is gone, never a spec that is gone', () => {
+    expect(specsFor('services/till/gone.ts', 'services/till/gone.spec.ts')).toEqual([
+      'services/till/broken.spec.ts',
+      'test/architecture/rules.spec.ts',
+    ]);
   });
 
   it('says by which way', () => {

@@ -10,7 +10,12 @@ const { ModuleMocker } = require('jest-mock');
 const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'];
 
 // A worker whose runner was killed would go on with its file, and keep every server that it has started: they end with it.
-process.once('disconnect', () => process.kill(process.pid, 'SIGKILL'));
+const endWithRunner = () => process.kill(process.pid, 'SIGKILL');
+process.once('disconnect', endWithRunner);
+// Who listens for that keeps the process alive. Where the runner is done with a worker nobody takes its messages any more.
+process.on('removeListener', (event) => {
+  if (event === 'message' && process.listenerCount('message') === 0) process.off('disconnect', endWithRunner);
+});
 const mocker = new ModuleMocker(globalThis);
 
 export default class SharedEnvironment {
