@@ -1,3 +1,5 @@
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ApprovalView, DesktopApplication, RunView, TaskStar } from '#proto';
@@ -14,6 +16,7 @@ export class DrivenDesktop {
   readonly system: TestSystem;
   readonly #applications: Applications;
   #token = '';
+  #client: ChildProcess | undefined;
 
   private constructor(rig: DesktopRig, model: DeskModel, system: TestSystem, applications: Applications) {
     this.rig = rig;
@@ -24,18 +27,28 @@ export class DrivenDesktop {
 
   /** `devices`: Linux devices beside the desktop. */
   static async start(applications: (rig: DesktopRig) => Applications, devices = 0): Promise<DrivenDesktop> {
-    const rig = await DesktopRig.start();
-    const model = await DeskModel.start();
-    const programs = applications(rig);
-    const prepare = async (home: string): Promise<NodeJS.ProcessEnv> => {
-      const policy = join(home, 'policy.yaml');
-      await writeFile(policy, `version: 1\napplications: ${JSON.stringify(Object.keys(programs))}\n`);
-      return { ORRERY_POLICY_FILE: policy };
-    };
-    const system = await TestSystem.startWith({ env: model.env, prepare }, '--devices', String(devices));
-    const desktop = new DrivenDesktop(rig, model, system, programs);
-    await desktop.#join();
-    return desktop;
+    const begun: { end(): Promise<void> }[] = [];
+    try {
+      const rig = await DesktopRig.start();
+      begun.push(rig);
+      const model = await DeskModel.start();
+      begun.push({ end: () => model.stop() });
+      const programs = applications(rig);
+      const prepare = async (home: string): Promise<NodeJS.ProcessEnv> => {
+        const policy = join(home, 'policy.yaml');
+        await writeFile(policy, `version: 1\napplications: ${JSON.stringify(Object.keys(programs))}\n`);
+        return { ORRERY_POLICY_FILE: policy };
+      };
+      const system = await TestSystem.startWith({ env: model.env, prepare }, '--devices', String(devices));
+      begun.push({ end: () => system.stop() });
+      const desktop = new DrivenDesktop(rig, model, system, programs);
+      await desktop.#join();
+      return desktop;
+    } catch (error) {
+      // Whoever asked for it has nothing that he could stop.
+      for (const part of begun.toReversed()) await part.end();
+      throw error;
+    }
   }
 
   async #join(): Promise<void> {
@@ -54,7 +67,15 @@ export class DrivenDesktop {
   /** Its device client, also after one that has ended. */
   async client(): Promise<void> {
     const { aip } = await this.system.endpoints();
-    await this.rig.device(aip, { token: this.#token, applications: this.#applications });
+    this.#client = await this.rig.device(aip, { token: this.#token, applications: this.#applications });
+  }
+
+  /** As a power cut does it. */
+  async killClient(): Promise<void> {
+    if (this.#client === undefined) return;
+    const gone = once(this.#client, 'exit');
+    this.#client.kill('SIGKILL');
+    await gone;
   }
 
   /** Sends a task in words to the desktop; the id of its run. */
@@ -79,6 +100,16 @@ export class DrivenDesktop {
     return until(`an approval in ${runId}`, async () => {
       const { approvals } = await this.system.json<{ approvals: ApprovalView[] }>('approvals');
       return approvals.find((approval) => approval.runId === runId && approval.approvalId !== not);
+    });
+  }
+
+  /** A person says yes to whatever is asked, until the run has ended. */
+  async approved(runId: string): Promise<RunView> {
+    return until(`the end of ${runId}`, async () => {
+      const view = await this.system.show(runId);
+      for (const { approvalId, state } of view.approvals)
+        if (state === 'open') await this.system.cli('approve', approvalId);
+      return view.endedAt === null ? undefined : view;
     });
   }
 
