@@ -16,14 +16,19 @@ export class Grown<P, T> {
   }
 
   of(parts: readonly P[]): readonly T[] {
-    const known = this.#seen.length;
-    const goesOn = parts.length >= known && parts[0] === this.#seen[0] && parts[known - 1] === this.#seen[known - 1];
-    const fresh = goesOn ? parts.slice(known) : parts;
+    const isMore = goesOn(this.#seen, parts);
+    const fresh = isMore ? parts.slice(this.#seen.length) : parts;
     this.#looked += fresh.length;
     const more = this.#partsOf(fresh);
     this.#seen = parts;
-    if (!goesOn) this.#all = more;
+    if (!isMore) this.#all = more;
     else if (more.length > 0) this.#all = [...this.#all, ...more];
     return this.#all;
   }
+}
+
+/** Whether a list is one that was seen, with more behind it. Both are of one history: ends that are the same are the same list. */
+export function goesOn<P>(seen: readonly P[], parts: readonly P[]): boolean {
+  const known = seen.length;
+  return parts.length >= known && parts[0] === seen[0] && parts[known - 1] === seen[known - 1];
 }

@@ -1,3 +1,4 @@
+import { goesOn } from '#libs/constellation';
 import type { RunCommit, TaskStatus } from '#proto';
 
 /** One attempt of a task in time. */
@@ -15,26 +16,60 @@ export interface BarRow {
   readonly bars: readonly Bar[];
 }
 
-/** When tasks ran, one row for each that was started, in the order of their first starts. */
-export function barsIn(commits: readonly RunCommit[]): BarRow[] {
-  const rows = new Map<string, Bar[]>();
-  const end = (taskId: string, at: string, status: TaskStatus): void => {
-    const bars = rows.get(taskId);
-    const last = bars?.at(-1);
-    if (bars === undefined || last === undefined || last.toMs !== null) return;
-    bars[bars.length - 1] = { ...last, toMs: Date.parse(at), status };
-  };
-  for (const { events, at } of commits) {
+/** When tasks ran, one row for each that was started, in the order of their first starts. A row that did not change is the same object, and of commits that follow those of last time only these are looked at. */
+export class TaskBars {
+  readonly #at = new Map<string, number>();
+  #seen: readonly RunCommit[] = [];
+  #rows: BarRow[] = [];
+  #shown: readonly BarRow[] = [];
+  #made = 0;
+
+  /** How many rows had to be made so far. */
+  get made(): number {
+    return this.#made;
+  }
+
+  of(commits: readonly RunCommit[]): readonly BarRow[] {
+    const isMore = goesOn(this.#seen, commits);
+    if (!isMore) {
+      this.#rows = [];
+      this.#at.clear();
+    }
+    const before = this.#made;
+    for (const commit of isMore ? commits.slice(this.#seen.length) : commits) this.#take(commit);
+    this.#seen = commits;
+    if (!isMore || this.#made !== before) this.#shown = [...this.#rows];
+    return this.#shown;
+  }
+
+  #take({ events, at }: RunCommit): void {
     for (const { type, data } of events) {
       if (type === 'TASK_STARTED') {
         const { taskId, attempt, deviceId: device, startedAt } = data;
         const bar: Bar = { attempt, device, fromMs: Date.parse(startedAt), toMs: null, status: 'RUNNING' };
-        rows.set(taskId, [...(rows.get(taskId) ?? []), bar]);
-      } else if (type === 'TASK_COMPLETED') end(data.taskId, at, 'COMPLETED');
-      else if (type === 'TASK_FAILED') end(data.taskId, at, 'FAILED');
-      else if (type === 'TASK_CANCELLED') end(data.taskId, at, 'CANCELLED');
-      else if (type === 'TASK_REOPENED') end(data.taskId, at, 'FAILED');
+        this.#put(taskId, [...this.#barsOf(taskId), bar]);
+      } else if (type === 'TASK_COMPLETED') this.#end(data.taskId, at, 'COMPLETED');
+      else if (type === 'TASK_FAILED') this.#end(data.taskId, at, 'FAILED');
+      else if (type === 'TASK_CANCELLED') this.#end(data.taskId, at, 'CANCELLED');
+      else if (type === 'TASK_REOPENED') this.#end(data.taskId, at, 'FAILED');
     }
   }
-  return [...rows].map(([taskId, bars]) => ({ taskId, bars }));
+
+  #end(taskId: string, at: string, status: TaskStatus): void {
+    const bars = this.#barsOf(taskId);
+    const last = bars.at(-1);
+    if (last === undefined || last.toMs !== null) return;
+    this.#put(taskId, [...bars.slice(0, -1), { ...last, toMs: Date.parse(at), status }]);
+  }
+
+  #barsOf(taskId: string): readonly Bar[] {
+    return this.#rows[this.#at.get(taskId) ?? this.#rows.length]?.bars ?? [];
+  }
+
+  #put(taskId: string, bars: readonly Bar[]): void {
+    const at = this.#at.get(taskId) ?? this.#rows.length;
+    this.#at.set(taskId, at);
+    this.#rows[at] = { taskId, bars };
+    this.#made += 1;
+  }
 }

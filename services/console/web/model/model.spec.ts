@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { evolveCommit, viewOf, type Run } from '#libs/constellation';
-import { generateEditedHistory, runCommitsOf } from '#libs/testing';
-import { barsIn } from './bars.js';
+import { generateEditedHistory, runCommitsOf, watchedRun } from '#libs/testing';
+import { TaskBars } from './bars.js';
 import { played } from './playing.testing.js';
 import { filtersIn, matches, searchOf } from './run-filters.js';
 import { RunRecord } from './run-record.js';
@@ -49,7 +49,25 @@ describe('playing', () => {
 describe('the bars of a timeline', () => {
   it('are those of the attempts that were started', () => {
     const started = COMMITS.flatMap(({ events }) => events.filter(({ type }) => type === 'TASK_STARTED'));
-    expect(barsIn(COMMITS).flatMap(({ bars }) => bars)).toHaveLength(started.length);
+    expect(new TaskBars().of(COMMITS).flatMap(({ bars }) => bars)).toHaveLength(started.length);
+  });
+
+  it('are the same however one comes to a moment', () => {
+    const bars = new TaskBars();
+    for (const count of [1, COMMITS.length, 7, 8, COMMITS.length])
+      expect(bars.of(COMMITS.slice(0, count))).toEqual(new TaskBars().of(COMMITS.slice(0, count)));
+  });
+
+  it('are made again for what an event says, and for nothing else of 1,000 tasks', () => {
+    const [bars, watched] = [new TaskBars(), watchedRun('counted', 1_000)];
+    let before = bars.of(watched.slice(0, 500));
+    for (let count = 501; count <= 600; count++) {
+      const [made, rows] = [bars.made, bars.of(watched.slice(0, count))];
+      const changed = rows.filter((row, at) => row !== before[at]).length;
+      expect(bars.made - made).toBe(changed);
+      expect(changed).toBeLessThanOrEqual(4);
+      before = rows;
+    }
   });
 });
 

@@ -8,5 +8,6 @@ export * from './words-field.js';
 export * from './status.js';
 export * from './text.js';
 export * from './router.js';
+export { Rows } from './rows.js';
 export { defineAdoptedStyle } from './adopted-style.js';
 export { styleSingleton } from './style-singleton.js';

@@ -228,8 +228,11 @@ export const words = {
     speed: 'Speed',
     now: 'now',
     toNow: 'To now',
+    newer: (events: number) => ` ${counted(events, 'newer event')}`,
     past: 'as it was then',
   },
+  /** Of a table as long as it likes. */
+  rows: 'Arrow keys lead from row to row, Home and End to the first and the last.',
   timeline: {
     none: 'Nothing has been started yet.',
     bar: (task: string, attempt: number, device: string, status: string, took: string) =>

@@ -27,10 +27,11 @@ export function RunPage({ runId }: { readonly runId: string }): ReactElement {
   const asked = search.get('at');
   const at = asked === null ? undefined : record.countAt(Number(asked));
   const count = at === undefined || at >= record.commits.length ? undefined : at;
-  const run = useMemo(() => record.after(count ?? record.commits.length), [record, count]);
-  const commits = useMemo(
-    () => (count === undefined ? record.commits : record.commits.slice(0, count)),
-    [record, count],
+  // A moment of a run stays what it was, whatever comes behind it.
+  const asOf = count === undefined ? record : record.commits[0];
+  const [run, commits] = useMemo(
+    () => [record.after(count ?? record.commits.length), record.commits.slice(0, count)],
+    [asOf, count],
   );
   const [folds] = useState(() => ({
     changes: new Grown<RunCommit, ConstellationChange>(changesIn),
@@ -87,7 +88,7 @@ export function RunPage({ runId }: { readonly runId: string }): ReactElement {
     ),
     sky: <SkyView sky={sky} now={now} chosen={chosen} onChoose={choose} />,
     timeline: <Timeline commits={commits} now={now} ended={run.endedAt} onChoose={choose} />,
-    history: <History commits={record.commits} shown={commits.length} onMoment={toSequence} />,
+    history: <History commits={record.commits} shown={count} onMoment={toSequence} />,
     figures: <FiguresView commits={commits} view={view} />,
     board: <BoardPane run={run} view={view} isNow={count === undefined} onChoose={choose} />,
   };

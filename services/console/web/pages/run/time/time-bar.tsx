@@ -68,6 +68,7 @@ export function TimeBar({ record, count, onMoment }: TimeBarProps): ReactElement
       ) : (
         <button type="button" className="button small" onClick={() => go(commits.length)}>
           {words.time.toNow}
+          <span className="faint">{words.time.newer(record.sequenceOf(commits.length) - sequence)}</span>
         </button>
       )}
     </section>
