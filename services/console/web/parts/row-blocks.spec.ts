@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { blocksIn, blocksOf, piecesOf, rowByKey, ROWS_A_BLOCK } from './row-blocks.js';
+import { blocksIn, blocksOf, rowPieces, rowByKey, ROWS_A_BLOCK } from './row-blocks.js';
 
 const EVENTS = 20_000;
 const HEIGHT = 560;
@@ -22,7 +22,7 @@ describe('a list of 20,000 rows', () => {
 
   it('is as high as all of its rows, in a few pieces', () => {
     for (const open of [[], [0], [999], [3, 4, 700]]) {
-      const pieces = piecesOf(newest, new Set(open));
+      const pieces = rowPieces(newest, new Set(open));
       const px = pieces.map((piece) => ('px' in piece ? piece.px : HEIGHT));
       expect(px.reduce((sum, one) => sum + one, 0)).toBe(newest.order.length * HEIGHT);
       expect(pieces.length).toBeLessThanOrEqual(2 * open.length + 1);

@@ -28,7 +28,7 @@ export function blocksIn({ order, heightOf }: RowBlocks, from: number, to: numbe
 }
 
 /** What stands on the page: these blocks, and room for all others. */
-export function piecesOf({ order, heightOf }: RowBlocks, open: ReadonlySet<number>): RowPiece[] {
+export function rowPieces({ order, heightOf }: RowBlocks, open: ReadonlySet<number>): RowPiece[] {
   const pieces: RowPiece[] = [];
   let room = 0;
   for (const block of order) {

@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState, type KeyboardEvent } from 'react';
-import { blocksIn, blocksOf, piecesOf, rowByKey, ROWS_A_BLOCK, type RowPiece } from './row-blocks.js';
+import { blocksIn, blocksOf, rowPieces, rowByKey, ROWS_A_BLOCK, type RowPiece } from './row-blocks.js';
 
 /** So far around what is seen rows are ready. */
 const AROUND_PX = 300;
@@ -70,7 +70,7 @@ export function useRowWindow({ rows, newestFirst, rowPx, at }: WindowParts): Row
     box: useCallback((element) => {
       box.current = element;
     }, []),
-    pieces: piecesOf({ order, heightOf }, open),
+    pieces: rowPieces({ order, heightOf }, open),
     stop: isThere ? reached : newestFirst ? Math.min(rows, (first + 1) * ROWS_A_BLOCK) - 1 : first * ROWS_A_BLOCK,
     onKeyDown: (event) => {
       if (event.ctrlKey || event.metaKey || event.altKey || !(event.target instanceof Element)) return;
