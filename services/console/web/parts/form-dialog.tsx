@@ -1,40 +1,39 @@
-import { useState, type FormEvent, type ReactElement, type ReactNode } from 'react';
+import { useState, type ReactElement, type ReactNode } from 'react';
 import { words } from '../words/index.js';
 import { Dialog } from './dialog.js';
+import { AreaField } from './fields.js';
 import { Problem } from './panel.js';
+import { useForm, type FormState } from './use-form.js';
 
 interface FormDialogProps {
   readonly title: string;
   readonly about?: ReactNode;
   readonly action: string;
+  readonly danger?: boolean;
   readonly onClose: () => void;
   /** Throws with the sentence to be shown; whoever is done closes the dialog. */
-  readonly submit: () => Promise<void>;
-  readonly children: ReactNode;
+  readonly submit: () => Promise<unknown>;
+  readonly children?: ReactNode;
 }
 
 /** Fields that are said together; what refuses them says so here. */
-export function FormDialog({ title, about, action, onClose, submit, children }: FormDialogProps): ReactElement {
-  const [problem, setProblem] = useState<string>();
-  const [busy, setBusy] = useState(false);
-  const hear = (event: FormEvent): void => {
-    event.preventDefault();
-    setBusy(true);
-    setProblem(undefined);
-    submit()
-      .catch((error: unknown) => setProblem(error instanceof Error ? error.message : String(error)))
-      .finally(() => setBusy(false));
-  };
+export function FormDialog({ submit, ...rest }: FormDialogProps): ReactElement {
+  return <DialogOfForm {...rest} form={useForm(submit)} />;
+}
+
+/** The same of a form that its page has. */
+export function DialogOfForm(props: Omit<FormDialogProps, 'submit'> & { readonly form: FormState }): ReactElement {
+  const { title, about, action, danger = false, onClose, form, children } = props;
   return (
     <Dialog title={title} about={about} open onClose={onClose}>
-      <form className="stack" onSubmit={hear}>
+      <form className="stack" onSubmit={form.submit}>
         {children}
-        {problem === undefined ? null : <Problem text={problem} />}
+        {form.problem === undefined ? null : <Problem text={form.problem} />}
         <div className="row end">
           <button type="button" className="button" onClick={onClose}>
             {words.keep}
           </button>
-          <button type="submit" className="button primary" disabled={busy}>
+          <button type="submit" className={danger ? 'button danger' : 'button primary'} disabled={form.busy}>
             {action}
           </button>
         </div>
@@ -43,26 +42,44 @@ export function FormDialog({ title, about, action, onClose, submit, children }: 
   );
 }
 
-interface TextFieldProps {
-  readonly label: string;
-  readonly value: string;
-  readonly required?: boolean;
-  readonly type?: 'text' | 'number';
-  readonly onChange: (value: string) => void;
+export interface ToConfirm {
+  readonly title: string;
+  readonly about: ReactNode;
+  readonly action: string;
+  readonly danger?: boolean;
+  /** A text that goes with it. */
+  readonly text?: {
+    readonly label: string;
+    readonly required?: boolean;
+    readonly initial?: string;
+    readonly lines?: number;
+    /** What the text comes to, below it. */
+    readonly preview?: (said: string) => ReactNode;
+  };
+  /** Throws with the sentence to be shown. */
+  readonly act: (text: string) => Promise<void>;
 }
 
-export function TextField({ label, value, required = false, type = 'text', onChange }: TextFieldProps): ReactElement {
+interface ConfirmProps {
+  readonly of: ToConfirm;
+  readonly onClose: () => void;
+}
+
+/** Asks once more before something is done. */
+export function Confirm({ of: { text, act, ...rest }, onClose }: ConfirmProps): ReactElement {
+  const [said, setSaid] = useState(text?.initial ?? '');
   return (
-    <label className="field">
-      <span>{label}</span>
-      <input
-        type={type}
-        value={value}
-        required={required}
-        autoComplete="off"
-        spellCheck={false}
-        onChange={({ target }) => onChange(target.value)}
-      />
-    </label>
+    <FormDialog {...rest} onClose={onClose} submit={async () => act(said.trim()).then(onClose)}>
+      {text === undefined ? null : (
+        <AreaField
+          label={text.label}
+          rows={text.lines ?? 2}
+          value={said}
+          required={text.required === true}
+          onChange={setSaid}
+        />
+      )}
+      {text?.preview?.(said.trim())}
+    </FormDialog>
   );
 }

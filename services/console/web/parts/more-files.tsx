@@ -5,6 +5,7 @@ import { getJson } from '../wire/index.js';
 import { words } from '../words/index.js';
 import { Problem } from './panel.js';
 import { Foreign } from './text.js';
+import { useForm } from './use-form.js';
 
 interface MoreFilesProps {
   /** The list of all that a task has left. */
@@ -16,23 +17,14 @@ interface MoreFilesProps {
 /** What a task has left beyond the files that its result names: read when somebody wants to see it. */
 export function MoreFiles({ list, shown }: MoreFilesProps): ReactElement {
   const [all, setAll] = useState<readonly WorkspaceFile[]>();
-  const [problem, setProblem] = useState<string>();
-  const [busy, setBusy] = useState(false);
   const address = `/v1/artifacts/${list.sha256}`;
-  const open = (): void => {
-    setBusy(true);
-    setProblem(undefined);
-    getJson(address)
-      .then((json) => setAll(FileList.parse(json)))
-      .catch((error: unknown) => setProblem(error instanceof Error ? error.message : String(error)))
-      .finally(() => setBusy(false));
-  };
+  const form = useForm(async () => setAll(FileList.parse(await getJson(address))));
   return (
     <div className="stack">
       <p className="row wrap faint">
         {words.board.moreFiles(list.taskId, list.files, bytesText(list.bytes))}
         {all === undefined ? (
-          <button type="button" className="button small" disabled={busy} onClick={open}>
+          <button type="button" className="button small" disabled={form.busy} onClick={() => form.submit()}>
             {words.board.andMore(list.files - shown.length)}
           </button>
         ) : null}
@@ -40,7 +32,7 @@ export function MoreFiles({ list, shown }: MoreFilesProps): ReactElement {
           {words.board.fileList}
         </a>
       </p>
-      {problem === undefined ? null : <Problem text={problem} />}
+      {form.problem === undefined ? null : <Problem text={form.problem} />}
       {all === undefined ? null : (
         <ul className="files" aria-label={words.board.moreOf(list.taskId)}>
           {all

@@ -1,6 +1,7 @@
 import { QUERIES, Refusal, VerbAnswer, parseWith } from '#proto';
 import { z } from 'zod';
 import { apiClient } from '../api/index.js';
+import { hearTime } from './clock.adapter.js';
 
 /** The console refused, or could not be asked. */
 export class ApiError extends Error {
@@ -65,6 +66,7 @@ async function ask(path: string, init: RequestInit): Promise<Response> {
     if (cause instanceof DOMException && cause.name === 'AbortError') throw cause;
     throw new ApiError(0, undefined, 'The console cannot be reached.');
   }
+  hearTime(response.headers.get('date'));
   if (response.ok) return response;
   if (response.status === 401) goToLogin();
   const parsed = parseWith(Refused, await response.json().catch(() => null));

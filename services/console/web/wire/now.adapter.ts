@@ -1,10 +1,11 @@
 import { useEffect, useState } from 'react';
 import { Observable } from '../model/index.js';
+import { timeThere } from './clock.adapter.js';
 import { useStore } from './topics.js';
 
 const TICK_MS = 1_000;
-const now = new Observable(Date.now());
-setInterval(() => now.set(Date.now()), TICK_MS);
+const now = new Observable(timeThere());
+setInterval(() => now.set(timeThere()), TICK_MS);
 
 /** The time, a second at a time. */
 export function useNow(): number {

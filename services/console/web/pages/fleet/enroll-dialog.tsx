@@ -1,5 +1,5 @@
-import { useState, type FormEvent, type ReactElement } from 'react';
-import { dateTimeText, Dialog, Foreign, Icon, Problem } from '../../parts/index.js';
+import { useState, type ReactElement } from 'react';
+import { AreaField, dateTimeText, Dialog, Foreign, FormDialog, Icon, TextField } from '../../parts/index.js';
 import type { ApiSchemas } from '../../api/index.js';
 import { askApi } from '../../wire/index.js';
 import { words } from '../../words/index.js';
@@ -30,59 +30,33 @@ const LABELS: Readonly<Record<Field, string>> = {
 export function EnrollDialog({ url, onClose }: EnrollDialogProps): ReactElement {
   const [typed, setTyped] = useState<Partial<Record<Field, string>>>({ url: url ?? '' });
   const [enrolled, setEnrolled] = useState<Enrolment>();
-  const [problem, setProblem] = useState<string>();
-  const [busy, setBusy] = useState(false);
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
-    setBusy(true);
-    setProblem(undefined);
-    askApi('POST /v1/enrolments', { body: bodyOf(typed) })
-      .then(setEnrolled, (error: unknown) => setProblem(error instanceof Error ? error.message : String(error)))
-      .finally(() => setBusy(false));
-  };
   if (enrolled !== undefined) return <Enrolled of={enrolled} onClose={onClose} />;
-  const field = (name: Field): ReactElement => (
-    <label key={name} className="field">
-      <span>{LABELS[name]}</span>
-      {name === 'ca' ? (
-        <textarea
-          className="code"
-          rows={3}
-          value={typed[name] ?? ''}
-          onChange={({ target }) => setTyped({ ...typed, [name]: target.value })}
-        />
-      ) : (
-        <input
-          value={typed[name] ?? ''}
-          required={name === 'url'}
-          placeholder={name === 'url' ? words.fleet.enrollUrlExample : undefined}
-          autoComplete="off"
-          spellCheck={false}
-          onChange={({ target }) => setTyped({ ...typed, [name]: target.value })}
-        />
-      )}
-      {name === 'url' && url === null ? <span className="faint">{words.fleet.enrollUrlUnsaid}</span> : null}
-    </label>
-  );
+  const field = (name: Field): ReactElement => {
+    const said = {
+      label: LABELS[name],
+      value: typed[name] ?? '',
+      onChange: (text: string) => setTyped({ ...typed, [name]: text }),
+    };
+    if (name === 'ca') return <AreaField key={name} {...said} code rows={3} />;
+    const isUrl = name === 'url';
+    const note = isUrl && url === null ? <span className="faint">{words.fleet.enrollUrlUnsaid}</span> : null;
+    const example = isUrl ? words.fleet.enrollUrlExample : undefined;
+    return <TextField key={name} {...said} required={isUrl} placeholder={example} note={note} />;
+  };
   return (
-    <Dialog open title={words.fleet.enroll} about={words.fleet.enrollAbout} onClose={onClose}>
-      <form className="stack" onSubmit={submit}>
-        {FIELDS.map(field)}
-        <details>
-          <summary>{words.fleet.enrollMore}</summary>
-          <div className="stack">{MORE.map(field)}</div>
-        </details>
-        {problem === undefined ? null : <Problem text={problem} />}
-        <div className="row end">
-          <button type="button" className="button" onClick={onClose}>
-            {words.keep}
-          </button>
-          <button type="submit" className="button primary" disabled={busy}>
-            {words.fleet.enroll}
-          </button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog
+      title={words.fleet.enroll}
+      about={words.fleet.enrollAbout}
+      action={words.fleet.enroll}
+      onClose={onClose}
+      submit={async () => setEnrolled(await askApi('POST /v1/enrolments', { body: bodyOf(typed) }))}
+    >
+      {FIELDS.map(field)}
+      <details>
+        <summary>{words.fleet.enrollMore}</summary>
+        <div className="stack">{MORE.map(field)}</div>
+      </details>
+    </FormDialog>
   );
 }
 

@@ -1,9 +1,9 @@
-import { useRef, useState, type FormEvent, type ReactElement } from 'react';
+import { useState, type ReactElement } from 'react';
 import { profileEntries, typedProfileValue, type ProfileEntry } from '#libs/constellation';
 import type { AgentProfile } from '#proto';
 import { shownJson } from '../../model/index.js';
-import { Confirm, dateTimeText, Foreign, Problem, type ToConfirm } from '../../parts/index.js';
-import { askApi, newKey, useMay } from '../../wire/index.js';
+import { Confirm, dateTimeText, Foreign, Problem, TextField, useForm, type ToConfirm } from '../../parts/index.js';
+import { askApi, useMay } from '../../wire/index.js';
 import { words } from '../../words/index.js';
 
 /** What a device is, by who says so; and the word of an operator about it. */
@@ -109,62 +109,36 @@ function SetForm({ device }: { readonly device: AgentProfile }): ReactElement {
   const { deviceId, givenRevision = 0 } = device;
   const [name, setName] = useState('');
   const [typed, setTyped] = useState('');
-  const [problem, setProblem] = useState<string>();
-  const [busy, setBusy] = useState(false);
-  const key = useRef(newKey());
-  /** Other words are another intent. */
-  const changed = (set: () => void): void => {
-    key.current = newKey();
-    set();
-  };
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
-    setBusy(true);
-    setProblem(undefined);
-    askApi('POST /v1/devices/{id}/profile', {
-      path: { id: deviceId },
-      body: { set: { [name]: typedProfileValue(name, typed) }, revision: givenRevision },
-      key: key.current,
-    })
-      .then(
-        () =>
-          changed(() => {
-            setName('');
-            setTyped('');
-          }),
-        (error: unknown) => changed(() => setProblem(error instanceof Error ? error.message : String(error))),
-      )
-      .finally(() => setBusy(false));
-  };
+  const form = useForm(async (key) => {
+    const body = { set: { [name]: typedProfileValue(name, typed) }, revision: givenRevision };
+    const answer = askApi('POST /v1/devices/{id}/profile', { path: { id: deviceId }, body, key });
+    // Said once more it is said about what stands there then.
+    await answer.finally(() => form.changed(() => undefined));
+    setName('');
+    setTyped('');
+  });
   return (
-    <form className="stack" onSubmit={submit} aria-label={words.fleet.set}>
+    <form className="stack" onSubmit={form.submit} aria-label={words.fleet.set}>
       <p className="faint">{words.fleet.setAbout}</p>
       <div className="row wrap bottom">
-        <label className="field small">
-          <span>{words.fleet.setKey}</span>
-          <input
-            required
-            value={name}
-            autoComplete="off"
-            spellCheck={false}
-            onChange={({ target }) => changed(() => setName(target.value.trim()))}
-          />
-        </label>
-        <label className="field">
-          <span>{words.fleet.setValue}</span>
-          <input
-            required
-            value={typed}
-            autoComplete="off"
-            spellCheck={false}
-            onChange={({ target }) => changed(() => setTyped(target.value))}
-          />
-        </label>
-        <button type="submit" className="button" disabled={busy}>
+        <TextField
+          label={words.fleet.setKey}
+          small
+          required
+          value={name}
+          onChange={(said) => form.changed(() => setName(said.trim()))}
+        />
+        <TextField
+          label={words.fleet.setValue}
+          required
+          value={typed}
+          onChange={(said) => form.changed(() => setTyped(said))}
+        />
+        <button type="submit" className="button" disabled={form.busy}>
           {words.fleet.put}
         </button>
       </div>
-      {problem === undefined ? null : <Problem text={problem} />}
+      {form.problem === undefined ? null : <Problem text={form.problem} />}
     </form>
   );
 }

@@ -1,4 +1,4 @@
-import { memo, useEffect, useRef, useState, type FormEvent, type ReactElement } from 'react';
+import { memo, useEffect, useRef, useState, type SyntheticEvent, type ReactElement } from 'react';
 import { speakerText, type Run } from '#libs/constellation';
 import type { ConversationItem, PlanCommit } from '#proto';
 import {
@@ -9,9 +9,10 @@ import {
   Icon,
   Problem,
   dateTimeText,
+  useForm,
   type IconName,
 } from '../../parts/index.js';
-import { newKey, sayVerb, useMay } from '../../wire/index.js';
+import { sayVerb, useMay } from '../../wire/index.js';
 import { words } from '../../words/index.js';
 
 interface ConversationProps {
@@ -128,43 +129,29 @@ function Item({
 
 function Say({ runId, ended }: { readonly runId: string; readonly ended: boolean }): ReactElement {
   const [text, setText] = useState('');
-  const [problem, setProblem] = useState<string>();
-  const [busy, setBusy] = useState(false);
-  const key = useRef(newKey());
-  /** Other words are another intent. */
-  const changed = (now: string): void => {
-    setText(now);
-    key.current = newKey();
-  };
-  const say = (event?: FormEvent): void => {
-    event?.preventDefault();
-    if (text.trim() === '' || busy) return;
-    setBusy(true);
-    setProblem(undefined);
-    sayVerb(`/v1/runs/${runId}/say`, { text: text.trim() }, key.current)
-      .then(
-        () => changed(''),
-        (error: unknown) => setProblem(error instanceof Error ? error.message : String(error)),
-      )
-      .finally(() => setBusy(false));
+  const form = useForm(async (key) => {
+    await sayVerb(`/v1/runs/${runId}/say`, { text: text.trim() }, key);
+    form.changed(() => setText(''));
+  });
+  const isEmpty = text.trim() === '';
+  const say = (event: SyntheticEvent): void => {
+    event.preventDefault();
+    if (!isEmpty && !form.busy) form.submit();
   };
   return (
     <form className="say" onSubmit={say}>
-      {problem === undefined ? null : <Problem text={problem} />}
+      {form.problem === undefined ? null : <Problem text={form.problem} />}
       <textarea
         aria-label={words.run.say}
         placeholder={ended ? words.run.sayMoreEnded : words.run.sayMore}
         rows={2}
         value={text}
-        onChange={({ target }) => changed(target.value)}
+        onChange={({ target }) => form.changed(() => setText(target.value))}
         onKeyDown={(event) => {
-          if (event.key === 'Enter' && !event.shiftKey) {
-            event.preventDefault();
-            say();
-          }
+          if (event.key === 'Enter' && !event.shiftKey) say(event);
         }}
       />
-      <button type="submit" className="button primary" disabled={busy || text.trim() === ''}>
+      <button type="submit" className="button primary" disabled={form.busy || isEmpty}>
         {words.run.say}
       </button>
     </form>

@@ -1,4 +1,4 @@
-import { useRef, useState, type FormEvent, type ReactElement } from 'react';
+import { useRef, useState, type ReactElement } from 'react';
 import { z } from 'zod';
 import { QUERIES, RunId, type RunbookInfo } from '#proto';
 import {
@@ -9,8 +9,19 @@ import {
   typedAtFirst,
   type TypedParameters,
 } from '../../model/index.js';
-import { Empty, Foreign, goTo, Issues, Loading, PageLink, Problem } from '../../parts/index.js';
-import { newKey, postJson, useAsked, useMay, useRows } from '../../wire/index.js';
+import {
+  CheckField,
+  Empty,
+  Foreign,
+  goTo,
+  Issues,
+  Loading,
+  PageLink,
+  Problem,
+  TextField,
+  useForm,
+} from '../../parts/index.js';
+import { postJson, useAsked, useMay, useRows } from '../../wire/index.js';
 import { words } from '../../words/index.js';
 import { ParameterField } from './parameter-field.js';
 import { NoPlan, PlanPreview } from './plan-preview.js';
@@ -92,49 +103,36 @@ function Start({ goal, isReady }: { readonly goal: string; readonly isReady: boo
   const may = useMay();
   const [labels, setLabels] = useState('');
   const [wait, setWait] = useState(false);
-  const [problem, setProblem] = useState<string>();
-  const [busy, setBusy] = useState(false);
   const said = labelsTyped(labels);
   const request = {
     goal,
     ...(Object.keys(said).length > 0 && { labels: said }),
     ...(wait && { options: { plan: 'approve' } }),
   };
-  const intent = useRef({ of: '', key: '' });
+  const form = useForm(async (key) => {
+    const json = await postJson('/v1/requests', request, key);
+    goTo(`/runs/${Accepted.parse(json).runId}`);
+  });
+  // What is pressed twice is one intent; something else is another.
+  const of = JSON.stringify(request);
+  const intent = useRef(of);
+  if (intent.current !== of) {
+    intent.current = of;
+    form.changed(() => undefined);
+  }
   if (!may('SUBMIT')) return <p className="faint">{words.runbooks.mayNot}</p>;
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
-    const of = JSON.stringify(request);
-    // What is pressed twice is one intent; something else is another.
-    if (intent.current.of !== of) intent.current = { of, key: newKey() };
-    setBusy(true);
-    setProblem(undefined);
-    postJson('/v1/requests', request, intent.current.key)
-      .then((json) => goTo(`/runs/${Accepted.parse(json).runId}`))
-      .catch((error: unknown) => {
-        setBusy(false);
-        setProblem(error instanceof Error ? error.message : String(error));
-      });
-  };
   return (
-    <form className="stack" onSubmit={submit}>
-      <label className="field">
-        <span>{words.runbooks.labels}</span>
-        <input
-          value={labels}
-          placeholder={words.runbooks.labelsHint}
-          autoComplete="off"
-          spellCheck={false}
-          onChange={({ target }) => setLabels(target.value)}
-        />
-      </label>
-      <label className="check">
-        <input type="checkbox" checked={wait} onChange={({ target }) => setWait(target.checked)} />
-        <span>{words.runbooks.wait}</span>
-      </label>
-      {problem === undefined ? null : <Problem text={problem} />}
+    <form className="stack" onSubmit={form.submit}>
+      <TextField
+        label={words.runbooks.labels}
+        value={labels}
+        placeholder={words.runbooks.labelsHint}
+        onChange={setLabels}
+      />
+      <CheckField label={words.runbooks.wait} checked={wait} onChange={setWait} />
+      {form.problem === undefined ? null : <Problem text={form.problem} />}
       <div className="row end">
-        <button type="submit" className="button primary" disabled={busy || !isReady}>
+        <button type="submit" className="button primary" disabled={form.busy || !isReady}>
           {words.runbooks.start}
         </button>
       </div>

@@ -1,8 +1,8 @@
-import { useRef, useState, type FormEvent, type ReactElement } from 'react';
+import { useState, type ReactElement } from 'react';
 import { ShownEntry } from '#proto';
 import { asTyped, kindOfValue, valueTyped } from '../../../model/index.js';
-import { Dialog, Problem } from '../../../parts/index.js';
-import { ApiError, askApi, newKey } from '../../../wire/index.js';
+import { AreaField, CheckField, DialogOfForm, TextField, useForm } from '../../../parts/index.js';
+import { ApiError, askApi } from '../../../wire/index.js';
 import { words } from '../../../words/index.js';
 import { EntryValue, WrittenBy } from './entry.js';
 
@@ -29,95 +29,70 @@ export function BoardDialog({ runId, intent, onClose }: BoardDialogProps): React
   const [isText, setIsText] = useState(false);
   const [seen, setSeen] = useState(entry?.revision ?? 0);
   const [found, setFound] = useState<Found>();
-  const [problem, setProblem] = useState<string>();
-  const [busy, setBusy] = useState(false);
-  const key = useRef(newKey());
-  /** Other words are another intent. */
-  const changed = (set: () => void): void => {
-    key.current = newKey();
-    set();
-  };
   const value = valueTyped(typed, isText);
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
-    setBusy(true);
-    setProblem(undefined);
-    const said = { path: { id: runId, name }, key: key.current };
-    const answer =
-      kind === 'take'
-        ? askApi('POST /v1/runs/{id}/board/{name}/delete', { ...said, body: { name, revision: seen } })
-        : askApi('POST /v1/runs/{id}/board/{name}', { ...said, body: { name, value, revision: seen } });
-    answer.then(onClose, async (error: unknown) => {
-      setProblem(error instanceof Error ? error.message : String(error));
+  const form = useForm(async (key) => {
+    const said = { path: { id: runId, name }, key };
+    try {
+      if (kind === 'take')
+        await askApi('POST /v1/runs/{id}/board/{name}/delete', { ...said, body: { name, revision: seen } });
+      else await askApi('POST /v1/runs/{id}/board/{name}', { ...said, body: { name, value, revision: seen } });
+      onClose();
+    } catch (error) {
       if (error instanceof ApiError && error.refusal?.code === 'CONFLICT') {
         const now = await whatStandsThere(runId, name).catch(() => undefined);
         if (now !== undefined) {
           setFound(now);
-          changed(() => setSeen(now.entry?.revision ?? 0));
+          form.changed(() => setSeen(now.entry?.revision ?? 0));
         }
       }
-      setBusy(false);
-    });
-  };
+      throw error;
+    }
+  });
   return (
-    <Dialog {...titleOf(intent)} open onClose={onClose}>
-      <form className="stack" onSubmit={submit}>
-        {kind === 'take' ? null : (
-          <>
-            <label className="field">
-              <span>{words.board.name}</span>
-              <input
-                required
-                readOnly={entry !== undefined}
-                value={name}
-                pattern="[A-Za-z][A-Za-z0-9_]{0,63}"
-                title={words.board.nameHint}
-                placeholder={words.board.nameHint}
-                onChange={({ target }) => changed(() => setName(target.value))}
-              />
-            </label>
-            <label className="field">
-              <span>{words.board.value}</span>
-              <textarea
-                className="code"
-                required
-                rows={6}
-                spellCheck={false}
-                placeholder={words.board.valueHint}
-                value={typed}
-                onChange={({ target }) => changed(() => setTyped(target.value))}
-              />
-            </label>
-            <label className="check">
-              <input
-                type="checkbox"
-                checked={isText}
-                onChange={({ target }) => changed(() => setIsText(target.checked))}
-              />
-              <span>{words.board.asText}</span>
-              <span className="faint">{typed === '' ? '' : words.board.willBe[kindOfValue(value)]}</span>
-            </label>
-          </>
-        )}
-        {problem === undefined ? null : <Problem text={problem} />}
-        {found === undefined ? null : <StandsThere found={found} />}
-        <div className="row end">
-          <button type="button" className="button" onClick={onClose}>
-            {words.keep}
-          </button>
-          <button type="submit" className={kind === 'take' ? 'button danger' : 'button primary'} disabled={busy}>
-            {kind === 'take'
-              ? found === undefined
-                ? words.board.takeIt
-                : words.board.takeStill
-              : (found?.entry ?? null) === null
-                ? words.board.put
-                : words.board.putOver}
-          </button>
-        </div>
-      </form>
-    </Dialog>
+    <DialogOfForm
+      {...titleOf(intent)}
+      action={actionOf(kind, found)}
+      danger={kind === 'take'}
+      form={form}
+      onClose={onClose}
+    >
+      {kind === 'take' ? null : (
+        <>
+          <TextField
+            label={words.board.name}
+            required
+            readOnly={entry !== undefined}
+            value={name}
+            pattern="[A-Za-z][A-Za-z0-9_]{0,63}"
+            title={words.board.nameHint}
+            placeholder={words.board.nameHint}
+            onChange={(text) => form.changed(() => setName(text))}
+          />
+          <AreaField
+            label={words.board.value}
+            code
+            required
+            rows={6}
+            placeholder={words.board.valueHint}
+            value={typed}
+            onChange={(text) => form.changed(() => setTyped(text))}
+          />
+          <CheckField
+            label={words.board.asText}
+            checked={isText}
+            onChange={(checked) => form.changed(() => setIsText(checked))}
+            note={<span className="faint">{typed === '' ? '' : words.board.willBe[kindOfValue(value)]}</span>}
+          />
+        </>
+      )}
+      {found === undefined ? null : <StandsThere found={found} />}
+    </DialogOfForm>
   );
+}
+
+function actionOf(kind: BoardIntent['kind'], found: Found | undefined): string {
+  if (kind === 'take') return found === undefined ? words.board.takeIt : words.board.takeStill;
+  return (found?.entry ?? null) === null ? words.board.put : words.board.putOver;
 }
 
 function StandsThere({ found: { entry } }: { readonly found: Found }): ReactElement {

@@ -1,5 +1,5 @@
 import { memo, useId, type ReactElement, type ReactNode } from 'react';
-import { words } from '../words/index.js';
+import { words } from '../../words/index.js';
 import { ROWS_A_BLOCK } from './row-blocks.js';
 import { useRowWindow } from './use-row-window.runner.js';
 

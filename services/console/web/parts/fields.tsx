@@ -1,0 +1,60 @@
+import type { InputHTMLAttributes, ReactElement, ReactNode, TextareaHTMLAttributes } from 'react';
+
+interface FieldProps {
+  readonly label: string;
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+  readonly small?: boolean;
+  /** What is said below it. */
+  readonly note?: ReactNode;
+}
+type Native<T> = Omit<T, keyof FieldProps | 'className'>;
+
+/** One line of text. */
+export function TextField(props: FieldProps & Native<InputHTMLAttributes<HTMLInputElement>>): ReactElement {
+  const { label, onChange, small = false, note, ...rest } = props;
+  return (
+    <label className={small ? 'field small' : 'field'}>
+      <span>{label}</span>
+      <input autoComplete="off" spellCheck={false} {...rest} onChange={({ target }) => onChange(target.value)} />
+      {note}
+    </label>
+  );
+}
+
+interface AreaProps extends FieldProps, Native<TextareaHTMLAttributes<HTMLTextAreaElement>> {
+  /** Not words, but what a machine reads. */
+  readonly code?: boolean;
+}
+
+/** Lines of text. */
+export function AreaField({ label, onChange, small = false, note, code = false, ...rest }: AreaProps): ReactElement {
+  return (
+    <label className={small ? 'field small' : 'field'}>
+      <span>{label}</span>
+      <textarea
+        {...(code && { className: 'code', spellCheck: false })}
+        {...rest}
+        onChange={({ target }) => onChange(target.value)}
+      />
+      {note}
+    </label>
+  );
+}
+
+interface CheckProps {
+  readonly label: string;
+  readonly checked: boolean;
+  readonly onChange: (checked: boolean) => void;
+  readonly note?: ReactNode;
+}
+
+export function CheckField({ label, checked, onChange, note }: CheckProps): ReactElement {
+  return (
+    <label className="check">
+      <input type="checkbox" checked={checked} onChange={({ target }) => onChange(target.checked)} />
+      <span>{label}</span>
+      {note}
+    </label>
+  );
+}

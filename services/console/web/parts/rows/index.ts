@@ -1,0 +1,2 @@
+/** Tables that are as long as they like. */
+export { Rows } from './rows.js';
