@@ -1,4 +1,4 @@
-import type { InputHTMLAttributes, ReactElement, ReactNode, TextareaHTMLAttributes } from 'react';
+import { useId, type InputHTMLAttributes, type ReactElement, type ReactNode, type TextareaHTMLAttributes } from 'react';
 
 interface FieldProps {
   readonly label: string;
@@ -10,13 +10,31 @@ interface FieldProps {
 }
 type Native<T> = Omit<T, keyof FieldProps | 'className'>;
 
+interface TextProps extends FieldProps, Native<InputHTMLAttributes<HTMLInputElement>> {
+  /** What is known: offered while one types; something else may be said all the same. */
+  readonly known?: readonly string[];
+}
+
 /** One line of text. */
-export function TextField(props: FieldProps & Native<InputHTMLAttributes<HTMLInputElement>>): ReactElement {
-  const { label, onChange, small = false, note, ...rest } = props;
+export function TextField({ label, onChange, small = false, note, known = [], ...rest }: TextProps): ReactElement {
+  const list = useId();
   return (
     <label className={small ? 'field small' : 'field'}>
       <span>{label}</span>
-      <input autoComplete="off" spellCheck={false} {...rest} onChange={({ target }) => onChange(target.value)} />
+      <input
+        autoComplete="off"
+        spellCheck={false}
+        list={known.length === 0 ? undefined : list}
+        {...rest}
+        onChange={({ target }) => onChange(target.value)}
+      />
+      {known.length === 0 ? null : (
+        <datalist id={list}>
+          {known.map((one) => (
+            <option key={one} value={one} />
+          ))}
+        </datalist>
+      )}
       {note}
     </label>
   );

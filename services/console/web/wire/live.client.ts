@@ -52,7 +52,7 @@ export class Live {
     const socket = new WebSocket(`${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}/v1/live`);
     this.#socket = socket;
     this.#silence = new Silence(Date.now());
-    this.#looking ??= setInterval(() => this.#look(), LOOK_MS);
+    if (this.#looking === undefined) this.#looking = setInterval(() => this.#look(), LOOK_MS);
     socket.addEventListener('open', () => {
       this.#failures = 0;
       this.connection.set('live');

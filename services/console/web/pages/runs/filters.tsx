@@ -1,18 +1,33 @@
-import type { ReactElement } from 'react';
-import { RunStatus } from '#proto';
+import { useMemo, type ReactElement } from 'react';
+import { RunStatus, type RunSummary } from '#proto';
 import { isLiveEnough, searchOf, type RunFilters } from '../../model/index.js';
-import { goTo, Icon, Status } from '../../parts/index.js';
+import { goTo, Icon, Status, TextField } from '../../parts/index.js';
+import { useRows } from '../../wire/index.js';
 import { words } from '../../words/index.js';
 
-/** What the list is narrowed to. Every change is a change of the address. */
-export function Filters({ filters }: { readonly filters: RunFilters }): ReactElement {
-  const change = (part: Partial<RunFilters>): void => goTo(`/${searchOf({ ...filters, ...part })}`, { replace: true });
-  const toggle = (status: RunStatus): void =>
-    change({
-      status: filters.status.includes(status)
-        ? filters.status.filter((one) => one !== status)
-        : [...filters.status, status],
-    });
+interface FiltersProps {
+  readonly filters: RunFilters;
+  /** Those that are known: what they have is offered. */
+  readonly runs: readonly RunSummary[];
+}
+
+/** What the list is narrowed to. Every change is a change of the address; what was chosen is a place to come back to, a letter that was typed is not. */
+export function Filters({ filters, runs }: FiltersProps): ReactElement {
+  const { rows: fleet } = useRows('fleet');
+  const change = (part: Partial<RunFilters>, replace = true): void =>
+    goTo(`/${searchOf({ ...filters, ...part })}`, { replace });
+  const known = useMemo(
+    () => ({
+      by: distinct(runs.map(({ requestedBy }) => requestedBy ?? '')),
+      device: distinct(fleet.map(({ deviceId }) => deviceId)),
+      label: distinct(runs.flatMap(({ labels }) => Object.entries(labels ?? {}).map((label) => label.join('=')))),
+    }),
+    [runs, fleet],
+  );
+  const toggle = (status: RunStatus): void => {
+    const { status: chosen } = filters;
+    change({ status: chosen.includes(status) ? chosen.filter((one) => one !== status) : [...chosen, status] }, false);
+  };
   return (
     <form className="filters" role="search" onSubmit={(event) => event.preventDefault()}>
       <label className="search">
@@ -42,13 +57,25 @@ export function Filters({ filters }: { readonly filters: RunFilters }): ReactEle
         <summary>{words.runs.more}</summary>
         <div className="row wrap">
           {(['by', 'device', 'label'] as const).map((name) => (
-            <label key={name} className="field small">
-              <span>{words.runs.filter[name]}</span>
-              <input value={filters[name]} onChange={({ target }) => change({ [name]: target.value })} />
-            </label>
+            <TextField
+              key={name}
+              label={words.runs.filter[name]}
+              small
+              value={filters[name]}
+              known={known[name]}
+              onChange={(text) => change({ [name]: text })}
+            />
           ))}
         </div>
       </details>
     </form>
   );
+}
+
+/** So many are offered; who looks for others types on. */
+const KNOWN_MAX = 200;
+
+function distinct(values: readonly string[]): string[] {
+  const all = [...new Set(values)].filter((value) => value !== '');
+  return all.toSorted().slice(0, KNOWN_MAX);
 }

@@ -31,7 +31,7 @@ export function RunsPage(): ReactElement {
           </PageLink>
         ) : null}
       </div>
-      <Filters filters={filters} />
+      <Filters filters={filters} runs={listed.rows} />
       {listed.stale === undefined ? null : <p className="stale">{words.stale(listed.stale)}</p>}
       {problem === undefined ? null : <Problem text={problem} />}
       {!ready && problem === undefined ? <Loading /> : null}
