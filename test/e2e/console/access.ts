@@ -12,7 +12,7 @@ const COLOURS: RunOptions = { ...ALL, runOnly: ['color-contrast', 'link-in-text-
 const BAD = new Set<string | null | undefined>(['serious', 'critical']);
 
 export function testsOfAccess(rig: () => ConsoleRig): void {
-  it('has nothing that axe calls serious, on any page, by night and by day', async () => {
+  it('has nothing that axe calls serious, on any page, by night and by day, and fits on a phone', async () => {
     const page = await rig().operator({ colorScheme: 'dark' });
     const asked = inWords('ask', 'Ask first', 'Ask first (story-looked).');
     const run = await submitPlan(page, {
@@ -28,6 +28,7 @@ export function testsOfAccess(rig: () => ConsoleRig): void {
       found.push(...(await seriousIn(page, ALL)).map((what) => `${name}: ${what}`));
       await show(light);
       found.push(...(await seriousIn(light, COLOURS)).map((what) => `${name} by day: ${what}`));
+      if (await isTooWide(light)) found.push(`${name} is wider than a phone`);
     }
     const stranger = await rig().stranger();
     await stranger.goto('/login');
@@ -154,6 +155,26 @@ function pages(run: string): Record<string, (page: Page) => Promise<void>> {
       await page.keyboard.press('Control+k');
       await page.getByRole('option').first().waitFor();
     },
+    device: at('/fleet?open=web-1', (page) => page.getByRole('dialog').getByText('Profile').waitFor()),
+    enrolling: async (page) => {
+      await page.goto('/fleet');
+      await page.getByRole('button', { name: 'Enrol a device' }).click();
+      await page.getByRole('dialog').waitFor();
+    },
+    person: at('/people?open=cli', (page) => page.getByRole('dialog').getByText('Keys').waitFor()),
+    verified: async (page) => {
+      await page.goto(`/runs/${run}`);
+      await star(page, 'Fail', 'failed').waitFor();
+      await page.getByRole('button', { name: 'More actions' }).click();
+      await page.getByRole('menuitem', { name: 'Verify here' }).click();
+      await page.getByRole('dialog').getByText('Everything is as it was written.').waitFor();
+    },
+    changing: async (page) => {
+      await page.goto('/attention');
+      await page.getByRole('article', { name: 'Approval for ask' }).getByRole('button', { name: 'Edit' }).click();
+      await page.getByRole('dialog').getByRole('textbox').fill('ls');
+      await page.getByRole('dialog').getByText('What changes').waitFor();
+    },
     runbooks: at('/runbooks', (page) => page.getByRole('listitem').first().waitFor()),
     request: at('/new', (page) => page.getByRole('heading', { name: 'New request' }).waitFor()),
     people: at('/people', (page) => page.getByRole('table').first().waitFor()),
@@ -161,6 +182,19 @@ function pages(run: string): Record<string, (page: Page) => Promise<void>> {
     you: at('/settings', (page) => page.getByRole('heading', { name: 'Models' }).nth(1).waitFor()),
     nothing: at('/nowhere', (page) => page.getByText('There is nothing here.').waitFor()),
   };
+}
+
+const PHONE = { width: 390, height: 844 };
+
+/** Whether the page as it stands would have to be moved sideways on a phone; afterwards it is as it was. */
+async function isTooWide(page: Page): Promise<boolean> {
+  const before = page.viewportSize();
+  await page.setViewportSize(PHONE);
+  const wide = await page.evaluate<boolean>(
+    "[document.documentElement, document.querySelector('main')].some((one) => one !== null && one.scrollWidth > one.clientWidth)",
+  );
+  if (before !== null) await page.setViewportSize(before);
+  return wide;
 }
 
 async function seriousIn(page: Page, options: RunOptions): Promise<string[]> {

@@ -8,6 +8,7 @@ import { testsOfLoggingIn } from './logging-in.js';
 import { testsOfOutages } from './outages.js';
 import { testsOfOutputs } from './outputs.js';
 import { ConsoleRig } from './rig.js';
+import { testsOfViewing } from './viewing.js';
 
 /* The console as people use it: a real Chromium, real processes, a scripted model. What is looked for has the name that a screen reader says. */
 
@@ -24,6 +25,7 @@ describe('a run', () => testsOfActing(() => rig));
 describe('what was recorded', () => testsOfChecking(() => rig));
 describe('an output', () => testsOfOutputs(() => rig));
 describe('the application', () => testsOfAccess(() => rig));
+describe('a viewer', () => testsOfViewing(() => rig));
 describe('enrolling', () => testsOfEnrolling(() => rig));
 describe('texts', () => testsOfHostileTexts(() => rig));
 describe('an outage', () => testsOfOutages(() => rig));
