@@ -1,63 +1,17 @@
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { pino } from 'pino';
 import { commandMessage, commandOutcomeOf, dialectOf } from '#libs/aip';
 import { testing, type ToolCalled } from '#libs/device-agent';
-import type { ActionResult, CommandOutcome, Json } from '#proto';
+import type { CommandOutcome } from '#proto';
 import { isPicture, withPicture } from '../../services/aip-gateway/devices/screen-pictures.adapter.js';
+import { chosen, REPLIES, said, TYPED, wantedOf, type Frame } from './recorded-windows.js';
 
 /*
  * Sessions of UFO's own server with its client of a Windows machine, as they were recorded (pictures made small). Here our agents
  * take the place of that server: the client's recorded answers are given to them, and what is sent to it is compared, frame by
  * frame. Windows stood for by a Linux desktop behind UFO's client: what it shows is the protocol, not Windows.
  */
-
-interface Frame {
-  readonly type: string;
-  readonly agent_name: string;
-  readonly process_name: string;
-  readonly root_name: string;
-  readonly actions: readonly { readonly tool_name: string; readonly parameters: Json; readonly tool_type: string }[];
-  readonly action_results: readonly ActionResult[];
-}
-
-const fixture = (name: string): Frame[] =>
-  readFileSync(new URL(`../../proto/fixtures/aip/ufo/${name}.jsonl`, import.meta.url), 'utf8')
-    .trimEnd()
-    .split('\n')
-    .map((line) => (JSON.parse(line) as { msg: Frame }).msg);
-
-const said = ({
-  agent_name,
-  process_name,
-  root_name,
-  actions,
-}: Pick<Frame, 'agent_name' | 'process_name' | 'root_name' | 'actions'>) => ({
-  agent_name,
-  process_name,
-  root_name,
-  actions: actions.map(({ tool_name, parameters, tool_type }) => ({ tool_name, parameters, tool_type })),
-});
-
-/** Each recorded command with what the client answered. */
-function exchanges(name: string) {
-  const frames = fixture(name);
-  const answers = frames.filter(({ type }) => type === 'command_results');
-  return frames
-    .filter(({ type }) => type === 'command')
-    .map((frame, at) => ({ frame, answer: answers[at]?.action_results[0] }));
-}
-
-/**
- * What the recorded server sends and ours does not: tools are asked for when the client registers; a turn without a call sends
- * nothing; and no picture is taken that nobody looks at (after a subtask, and at the end of a round).
- */
-const isLeftOut = ({ actions }: Frame, later: readonly Frame[]): boolean => {
-  const [action] = actions;
-  if (action === undefined || action.tool_name === 'list_tools') return true;
-  return action.tool_name === 'capture_window_screenshot' && later[0]?.actions[0]?.tool_name !== 'get_app_window_info';
-};
 
 const store = {
   put: (content: Uint8Array) =>
@@ -73,14 +27,7 @@ const endedAs = ({ state, result, files, error }: CommandOutcome): ToolCalled['e
 });
 
 async function replayed(name: string, replies: readonly testing.Said[]) {
-  const recorded = exchanges(name);
-  const wanted = recorded.filter(
-    ({ frame }, at) =>
-      !isLeftOut(
-        frame,
-        recorded.slice(at + 1).map((one) => one.frame),
-      ),
-  );
+  const wanted = wantedOf(name);
   const outcomes = await Promise.all(
     wanted.map(async ({ frame, answer }) => {
       const tool = frame.actions[0]?.tool_name ?? '';
@@ -108,17 +55,9 @@ async function replayed(name: string, replies: readonly testing.Said[]) {
   return { end, sent, wanted: wanted.map(({ frame }) => said(frame)), app };
 }
 
-const TITLE = 'Untitled 1 - Mousepad';
-const TYPED = { id: '8', name: '', text: 'hello from UFO', clear_current_text: false };
-
 describe('UFO’s recorded client of a Windows machine, driven by our agents', () => {
   it('hears what UFO’s server told it, in a session that is done', async () => {
-    const { end, sent, wanted, app } = await replayed('windows-session', [
-      testing.hostAssigns('write hello', '1', TITLE),
-      testing.appSays([['set_edit_text', TYPED]]),
-      testing.appEnds('FINISH', 'written'),
-      testing.hostSays({ status: 'FINISH', result: 'hello is written' }),
-    ]);
+    const { end, sent, wanted, app } = await replayed('windows-session', REPLIES['windows-session']);
     expect(sent).toEqual(wanted);
     expect(sent).toHaveLength(12);
     expect(end).toMatchObject({ kind: 'finished', result: 'hello is written' });
@@ -126,19 +65,14 @@ describe('UFO’s recorded client of a Windows machine, driven by our agents', (
   });
 
   it('and in one whose subtask fails, after which our host looks again and decides, where UFO’s ends without a word', async () => {
-    const { end, sent, wanted } = await replayed('windows-session-fail', [
-      testing.hostAssigns('write hello', '1', TITLE),
-      testing.appSays([['set_edit_text', TYPED, 'CONTINUE']]),
-      testing.appEnds('FAIL', 'the document is read-only'),
-      testing.hostSays({ status: 'FAIL', result: 'not written' }),
-    ]);
+    const { end, sent, wanted } = await replayed('windows-session-fail', REPLIES['windows-session-fail']);
     expect(sent.slice(0, wanted.length)).toEqual(wanted);
     expect(end).toMatchObject({ kind: 'failed', message: 'not written' });
   });
 
   it('is sent nothing for an id whose name is another one', async () => {
     const { sent, app } = await replayed('windows-session', [
-      testing.hostAssigns('write hello', '1', TITLE),
+      chosen,
       testing.appSays([['set_edit_text', { ...TYPED, name: 'Title' }]]),
       testing.appEnds('FAIL', 'no such field'),
       testing.hostSays({ status: 'FAIL', result: 'not written' }),
