@@ -24,3 +24,12 @@ export const MobileSettings = z.strictObject({
   applications: z.array(AndroidPackage).max(256).default([]),
 });
 export type MobileSettings = z.infer<typeof MobileSettings>;
+
+/** Tools that look at a phone, by UFO's names: its clients never list them. */
+export const PHONE_LOOKS = [
+  'capture_screenshot',
+  'get_ui_tree',
+  'get_device_info',
+  'get_mobile_app_target_info',
+  'get_app_window_controls_target_info',
+] as const;

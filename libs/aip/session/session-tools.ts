@@ -1,5 +1,5 @@
 import { AIP_LIMITS, type ActionResult, type ToolInfo } from '#proto';
-import { dialectOf, listToolsMessages, unlistedTools } from '../commands/index.js';
+import { dialectOf, listedAgents, listToolsMessages, unlistedTools } from '../commands/index.js';
 import type { SessionIn, OpenSession, SessionStep } from './session-state.js';
 import { fitting, toolsOf } from './telemetry.js';
 
@@ -44,7 +44,7 @@ export function namedAgain(
 /** A client with tools for several agents names them one after the other: what one names adds to what another has. */
 export function withListed({ client }: Pick<SessionIn<'READY'>, 'client'>, named: readonly ToolInfo[]): ToolInfo[] {
   const dialect = dialectOf(client);
-  if (dialect === 'command-line') return [...named];
+  if (listedAgents(dialect).length === 1) return unlistedTools(dialect, named);
   const before = client.telemetry.tools.filter((tool) => named.every(({ name }) => name !== tool.name));
   return unlistedTools(dialect, [...before, ...named]);
 }

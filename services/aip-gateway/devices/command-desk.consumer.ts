@@ -1,6 +1,6 @@
 import type { Msg, NatsConnection, Subscription } from '@nats-io/transport-node';
 import type { Logger } from 'pino';
-import { commandMessage, CommandTable, dialectOf, digestOf, isOwnWord, withoutResult } from '#libs/aip';
+import { commandMessage, CommandTable, dialectOf, dialectProblem, digestOf, isOwnWord, withoutResult } from '#libs/aip';
 import type {
   OpenAtDevice,
   OutgoingCommand,
@@ -327,7 +327,8 @@ export class CommandDesk {
     const { clock, metrics } = this.#options;
     const { commandId, command } = request;
     const aliased = this.#aliased(command);
-    if (aliased?.ok === false) return respond(message, invalid(aliased.message));
+    const problem = aliased?.ok === false ? aliased.message : this.#unsendable(command);
+    if (problem !== null) return respond(message, invalid(problem));
     const admission = { request, digest: digestOf(command), bytes: message.data.length };
     const answer = this.#table.admit(admission, clock.now());
     // `queued` from here means that there is no room: the caller waits like the others and then asks again.
@@ -388,6 +389,12 @@ export class CommandDesk {
     );
     metrics.delivered(state);
     if (!this.#closed) this.#perform(this.#table.delivered(commandId, state, clock.now()));
+  }
+
+  /** Why a client that is not one of ours is not sent this call. */
+  #unsendable(command: CommandCall): string | null {
+    const { client } = this.#options;
+    return client.revision === null ? dialectProblem(dialectOf(client), command) : null;
   }
 
   #aliased(command: CommandCall): Aliased | undefined {

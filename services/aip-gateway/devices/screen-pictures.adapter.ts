@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { isCollectorTool, type ArtifactRef, type CommandOutcome } from '#proto';
+import type { ArtifactRef, CommandOutcome } from '#proto';
 
 /*
  * Clients of Windows machines answer a look with a picture as a `data:` URL. No event and no message of the bus could hold one: it
@@ -17,9 +17,16 @@ export interface PictureStore {
   put(content: Uint8Array): Promise<ArtifactRef>;
 }
 
+/** What a tool takes a picture of. */
+const OF: Readonly<Record<string, 'window' | 'desktop' | 'screen'>> = {
+  capture_window_screenshot: 'window',
+  capture_desktop_screenshot: 'desktop',
+  capture_screenshot: 'screen',
+};
+
 /** Whether the answer of this tool is a picture in the place of a result. */
 export const isPicture = (tool: string, { result }: CommandOutcome): boolean =>
-  tool.startsWith('capture_') && isCollectorTool(tool) && typeof result === 'string';
+  OF[tool] !== undefined && typeof result === 'string';
 
 /** The answer with its picture kept by hash; one that shows nothing, or is none, is said to be so. */
 export async function withPicture(
@@ -27,7 +34,7 @@ export async function withPicture(
   outcome: CommandOutcome,
   { store, logger }: { readonly store: PictureStore; readonly logger: Logger },
 ): Promise<CommandOutcome> {
-  const of = tool === 'capture_desktop_screenshot' ? 'desktop' : 'window';
+  const of = OF[tool] ?? 'window';
   const said = typeof outcome.result === 'string' ? outcome.result : '';
   const [, base64] = PICTURE.exec(said) ?? [];
   const content = Buffer.from(base64 ?? '', 'base64');
@@ -39,7 +46,9 @@ export async function withPicture(
   if (width <= NO_PICTURE_SIDE && height <= NO_PICTURE_SIDE) return { ...outcome, result: { pictures: [] } };
   const name = `${of}.png`;
   const file = { name, mediaType: 'image/png' };
-  const result = { pictures: [{ of, width, height }] };
+  // The picture of a phone is its screen, point for point.
+  const rect = of === 'screen' ? { rect: [0, 0, width, height] } : {};
+  const result = { pictures: [{ of, ...rect, width, height }] };
   try {
     return { ...outcome, result, files: [{ ...file, artifact: await store.put(content) }] };
   } catch (error) {

@@ -10,7 +10,7 @@ export const COMMAND_MUTANTS: readonly Mutant[] = [
   mutant(
     'an agent that no client knows',
     DIALECT,
-    ["const COMMAND_LINE_AGENT = 'LinuxAgent';", "const COMMAND_LINE_AGENT = 'Agent';"],
+    ["'command-line': ['LinuxAgent'],", "'command-line': ['Agent'],"],
     ['command.list-tools', 'command.shape'],
   ),
   mutant(
