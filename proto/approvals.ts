@@ -4,6 +4,7 @@ import { CommandCall } from './constellation.js';
 import { CommandId, DeviceId, idSchema, Instant, RunId, Sha256, TaskId } from './ids.js';
 import { LIMITS } from './limits.js';
 import { CommandClass } from './policy.js';
+import { ArtifactRef } from './result.js';
 import { AskedWall, CommandWall } from './walls.js';
 
 /** The id of what is asked: the id that the command has, or would have. It names run, task, attempt and step. */
@@ -40,6 +41,8 @@ export const Ask = z.discriminatedUnion('kind', [
     grantable: z.boolean(),
     /** What it would be given, if it is approved as it is; absent where it was asked before anybody could say so. */
     wall: AskedWall.optional(),
+    /** What its agent has seen of the place where it would act: the control in its window, marked. A PNG. */
+    picture: ArtifactRef.optional(),
   }),
   z.strictObject({ kind: z.literal('question'), ...askShape, question: z.string().min(1).max(4_000) }),
 ]);

@@ -1,4 +1,5 @@
 import {
+  type ArtifactRef,
   type Ask,
   type AttemptEvent,
   type CommandCall,
@@ -103,9 +104,23 @@ export interface AskOrigin {
   readonly expiresAt: string;
 }
 
-export function askedForApproval(origin: AskOrigin, judged: FactOf<'COMMAND_JUDGED'>): AttemptEvent {
+/** `picture`: of the place where it would act, as its agent has seen it. */
+export function askedForApproval(
+  origin: AskOrigin,
+  judged: FactOf<'COMMAND_JUDGED'>,
+  picture?: ArtifactRef,
+): AttemptEvent {
   const { commandId, command, class: commandClass, rule, reasons, policyHash, grantable, wall } = judged;
-  const ask = { command, class: commandClass, rule, reasons, policyHash, grantable, ...(wall && { wall }) };
+  const ask = {
+    command,
+    class: commandClass,
+    rule,
+    reasons,
+    policyHash,
+    grantable,
+    ...(wall && { wall }),
+    ...(picture && { picture }),
+  };
   return asked({ kind: 'approval', approvalId: commandId, ...askShape(origin), ...ask });
 }
 

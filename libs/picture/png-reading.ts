@@ -1,5 +1,5 @@
 import { crc32, inflateSync } from 'node:zlib';
-import { BYTES_PER_POINT, sizeProblem, type Picture } from './pixels.js';
+import { BYTES_PER_POINT, PICTURE_LIMITS, sizeProblem, type Picture } from './pixels.js';
 import { PNG_SIGNATURE } from './png-writing.js';
 
 /** What became of reading a PNG of others: the picture, or why there is none. */
@@ -27,10 +27,12 @@ const CHUNKS_MAX = 100_000;
  * Reads a PNG of 8 bits that is not interlaced, as screens are kept. It is the input of others: nothing of it is believed, no more
  * memory is taken than a picture of the size in its head needs, and transparency is dropped. Never throws.
  */
-export function readPng(bytes: Uint8Array): ReadPng {
+export function readPng(bytes: Uint8Array, pointsMax: number = PICTURE_LIMITS.pointsMax): ReadPng {
   const parts = partsOf(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
   if ('why' in parts) return parts;
   const { head, palette, data } = parts;
+  const points = head.width * head.height;
+  if (points > pointsMax) return { why: `it has ${points} points, and may have ${pointsMax}` };
   const channels = CHANNELS[head.colours] ?? 1;
   const length = (head.width * channels + 1) * head.height;
   const rows = inflated(data, length);

@@ -11,6 +11,7 @@ import type {
   LineChange,
   RunEventData,
   RunNote,
+  ScreenPlace,
   ShownEntry,
   StandingUse,
   StopReason,
@@ -133,6 +134,14 @@ export function callText({ tool, arguments: given }: CommandCall): string {
 /** A line that could be taken for one with arguments behind it is quoted. */
 const unmistakable = (command: string): string =>
   command.startsWith('"') || command.includes(' {"') ? JSON.stringify(command) : command;
+
+/** Where on a screen a call would act: `Button "Send" (3) in the window "Mail" of "thunderbird", listing 4.1`. All names are the device's. */
+export function screenText({ application, window, control, snapshot }: ScreenPlace): string {
+  const quoted = (name: string): string => JSON.stringify(name);
+  const what = control === undefined ? '' : `${control.type || 'control'} ${quoted(control.name)} (${control.id}) in `;
+  const listed = snapshot === '' ? 'nothing was listed' : `listing ${snapshot}`;
+  return `${what}the window ${quoted(window)} of ${quoted(application)}, ${listed}`;
+}
 
 /** `destructive: EXEC_CLI rm -r /srv/old` or the question. */
 export function askText(ask: Ask): string {

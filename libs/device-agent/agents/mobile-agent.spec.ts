@@ -139,6 +139,93 @@ describe('a MobileAgent', () => {
   });
 });
 
+describe('what a MobileAgent does', () => {
+  const place = {
+    agent: 'MobileAgent',
+    application: 'com.example.notes',
+    window: 'com.example.notes',
+    snapshot: 'a.1',
+  };
+  const sent = (driven: ReturnType<typeof run>, name: string) => callsOf(driven).find((call) => call.tool === name);
+
+  it('goes with what it has seen: the application, the control and the listing', () => {
+    const back = say({ call: ['back', {}] });
+    const driven = run({ replies: [click, back, finish('done')], calls: phone(listing(ok)) });
+    const control = { id: '2', type: 'Button', name: 'OK' };
+    expect(sent(driven, 'click_control')?.on).toEqual({ ...place, control });
+    expect(sent(driven, 'back')?.on).toEqual(place);
+    expect(sent(driven, 'get_app_window_controls_target_info')?.on).toBeUndefined();
+  });
+
+  it.each<[string, Json, string]>([
+    ['is not listed any more', listing({ ...ok, id: '3' }), 'NOT_FOUND'],
+    ['has another name by now', listing({ ...ok, name: 'Pay' }), 'MISMATCH'],
+    ['nobody could list', 'Error: no screen', 'NOT_FOUND'],
+  ])('is not sent for a control that %s', (_, screen, code) => {
+    const { tools, prompter } = run({ replies: [click, fail('gone')], calls: phone(screen) });
+    expect(tools).not.toContain('click_control');
+    expect(prompter.at(2).memory.items[0]?.problems).toEqual([expect.stringContaining(code)]);
+  });
+
+  it('can go back from a screen that cannot be listed', () => {
+    const { tools } = run({ replies: [say({ call: ['back', {}] }), fail('a film')], calls: phone('Error: no screen') });
+    expect(tools).toContain('back');
+  });
+});
+
+describe('a MobileAgent whose model sees', () => {
+  const REF = { sha256: 'a'.repeat(64), bytes: 10 };
+  const files = ['screen.png', 'marked.png'].map((name) => ({ name, mediaType: 'image/png', artifact: REF }));
+  const value = { pictures: [{ of: 'screen', rect: [0, 0, 1_080, 2_340], width: 1_080, height: 2_340 }] };
+
+  it.each<[string, ToolInfo['inputSchema'], string[], Json]>([
+    [
+      'marks',
+      { type: 'object', properties: { annotated: { type: 'boolean' } } },
+      ['list', 'picture'],
+      { annotated: true },
+    ],
+    ['none', undefined, ['picture', 'list'], {}],
+  ])(
+    'is shown the screen by a phone that draws %s, and a person the place that is meant',
+    (_, inputSchema, order, asked) => {
+      const prompter = new SpyPrompter();
+      const { device, ...rest } = task();
+      const picture: ToolInfo = {
+        name: 'capture_screenshot',
+        description: '',
+        readOnly: true,
+        ...(inputSchema && { inputSchema }),
+      };
+      const seeing = { ...rest, device: { ...device, tools: [...device.tools, picture] } };
+      const answer = phone(listing({ ...ok, rect: [10, 20, 60, 50] }));
+      const calls: NonNullable<Script['calls']> = (command) =>
+        command.tool === 'capture_screenshot'
+          ? { kind: 'finished', state: 'COMPLETED', result: { value, files }, message: null }
+          : answer(command);
+      const driven = drive(
+        mobileAgent({ prompter, sees: true }),
+        seeing,
+        scripted({ replies: [click, finish('done')], calls }),
+      );
+      const looks = callsOf(driven)
+        .slice(0, 3)
+        .map(({ tool: name }) => name);
+      const names = { picture: 'capture_screenshot', list: 'get_app_window_controls_target_info' };
+      expect(looks.filter((name) => Object.values(names).includes(name))).toEqual(
+        order.map((one) => names[one as keyof typeof names]),
+      );
+      expect(callsOf(driven).find(({ tool: name }) => name === 'capture_screenshot')?.arguments).toEqual(asked);
+      const images = prompter.at(1).observation?.filter((part) => part.type === 'image');
+      expect(images).toEqual([REF, REF].map((ref) => ({ type: 'image', ref, mediaType: 'image/png' })));
+      const [clicked] = driven.effects.filter(
+        (one) => one.kind === 'call-tool' && one.command.tool === 'click_control',
+      );
+      expect(clicked).toMatchObject({ shows: { picture: REF, box: [10, 20, 60, 50] } });
+    },
+  );
+});
+
 describe('the prompt of a MobileAgent', () => {
   let prompter: MobileAgentPrompter;
   beforeAll(async () => {

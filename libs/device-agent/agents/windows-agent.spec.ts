@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import type { AppAction } from '#proto';
 import type { AgentTask, ToolCalled } from '../effects/index.js';
 import { answered, callsOf, drive, refused, replay, scripted, type Said, type Script } from '../testing/drive.js';
 import {
@@ -229,6 +230,27 @@ describe('people', () => {
     const { effects } = run([hostAssigns('send'), send, appEnds('FINISH', 'sent'), finishHost]);
     const confirmed = effects.filter((effect) => effect.kind === 'call-tool' && effect.confirm === true);
     expect(confirmed).toMatchObject([{ command: { tool: 'click_input', on: { control: { name: 'Send' } } } }]);
+  });
+
+  it.each<[string, boolean, AppAction['status'], boolean]>([
+    ['are shown the place where it acts, as the model saw it', true, 'CONTINUE', true],
+    ['are shown what they are to confirm, also when no model sees', false, 'CONFIRM', true],
+    ['are told in words what nobody has seen', false, 'CONTINUE', false],
+  ])('%s', (_, sees, status, isShown) => {
+    const value = { pictures: [{ of: 'window', rect: [10, 10, 210, 110], width: 200, height: 100 }] };
+    const files = [{ name: 'window.png', mediaType: 'image/png', artifact: REF }];
+    const send = { ...(control('3', 'Send') as object), rect: [20, 30, 60, 50] };
+    const calls = ({ tool }: { tool: string }): ToolCalled['ended'] => {
+      if (tool === 'get_app_window_controls_target_info') return answered([send]);
+      if (!tool.startsWith('capture_')) return answerOfEditor(tool);
+      return { kind: 'finished', state: 'COMPLETED', result: { value, files }, message: null };
+    };
+    const click = appSays([['click_input', { id: '3', name: 'Send' }, status]]);
+    const { effects } = run([hostAssigns('send'), click, appEnds('FINISH', 'sent'), finishHost], { sees, calls });
+    const [acted] = effects.filter((one) => one.kind === 'call-tool' && one.command.tool === 'click_input');
+    const shows = { picture: REF, box: [10, 20, 50, 40] };
+    expect(acted).toMatchObject({ kind: 'call-tool', ...(isShown && { shows }) });
+    expect(acted !== undefined && 'shows' in acted).toBe(isShown);
   });
 
   it('are asked what only they can say, and their answers are remembered', () => {

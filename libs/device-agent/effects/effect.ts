@@ -1,5 +1,16 @@
 import type { z } from 'zod';
-import type { CommandCall, DeviceId, FilePattern, Json, Note, Prompt, TaskId, ToolInfo, WorkspaceFile } from '#proto';
+import type {
+  ArtifactRef,
+  CommandCall,
+  DeviceId,
+  FilePattern,
+  Json,
+  Note,
+  Prompt,
+  TaskId,
+  ToolInfo,
+  WorkspaceFile,
+} from '#proto';
 import type {
   AgentReply,
   BoardUse,
@@ -45,6 +56,15 @@ export interface CallTool {
   readonly command: CommandCall;
   /** The agent wants a person to confirm it, whatever the policy says. */
   readonly confirm?: true;
+  /** What a person who is asked is shown: the place where it would act, as its agent has seen it. */
+  readonly shows?: ShownPlace;
+}
+
+/** A place in a picture that the agent was given by its device. */
+export interface ShownPlace {
+  readonly picture: ArtifactRef;
+  /** Left, top, right and bottom, in points of the picture; the last two are the first that do not belong to it. */
+  readonly box: readonly [left: number, top: number, right: number, bottom: number];
 }
 
 /** Asks a person something only a person can know. */

@@ -2,7 +2,10 @@ import { fieldsOf, type Json, type ToolInfo } from '#proto';
 import { failed, type StrategyCall, type Work } from '../agent/index.js';
 import { isFailing, outcomeText } from '../memory/index.js';
 import { askPerson, callTool, isOwnTool, type Done, ownCall } from '../strategies/index.js';
-import type { SeenListing } from './listing.js';
+import type { ShownPlace } from '../effects/index.js';
+import { listingText, type SeenListing } from './listing.js';
+import { pictureForPeople } from './look.js';
+import { shownPlace } from './seen-picture.js';
 import { placedCall, type SeenPlace } from './place-call.js';
 import type { Screen } from './screen.js';
 
@@ -52,13 +55,26 @@ export function* act(at: At, wanted: WantedCall, seen: SeenPlace, tools: readonl
     const { succeeded, ...own } = yield* ownCall(at, command);
     return { ...NOTHING_DONE, ...own, succeeded };
   }
-  const { index, command: ran, ended } = yield* callTool(command, wanted.confirm);
+  const shows = yield* shownToPeople(at, wanted, seen.listing);
+  const { index, command: ran, ended } = yield* callTool(command, { confirm: wanted.confirm, shows });
   const failing = isFailing(ended);
   // The same answer before another screen is another outcome: scrolling and tabbing are done many times.
-  const screen = failing ? '' : JSON.stringify(seen.listing.targets);
+  const screen = failing ? '' : listingText(seen.listing);
   const told = agent.repeats.note(command, outcomeText(ended) + screen, failing);
   const value = ended.kind === 'finished' ? (ended.result?.value ?? null) : null;
   return { ...NOTHING_DONE, calls: [{ index, command: ran, ended }], problems: told, succeeded: !failing, value };
+}
+
+/** The control as this look has shown it. An agent that wants a person to confirm what it does takes a picture for that, if it has none. */
+function* shownToPeople(
+  at: At,
+  { arguments: { id }, confirm }: WantedCall,
+  listing: SeenListing,
+): Work<ShownPlace | undefined> {
+  const target = listing.targets.find((one) => one.id === id);
+  if (target?.rect === undefined) return undefined;
+  const picture = listing.picture ?? (confirm ? yield* pictureForPeople(at, listing) : undefined);
+  return shownPlace(picture, target.rect);
 }
 
 /** Whether the tool says that another window has come to the front since. */

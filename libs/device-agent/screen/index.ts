@@ -5,5 +5,6 @@
 export * from './app-action.js';
 export * from './host-action.js';
 export * from './look.js';
+export * from './phone-screen.js';
 export * from './screen.js';
 export * from './screen-tools.js';

@@ -1,10 +1,13 @@
 import { fieldsOf, isObject, type Json } from '#proto';
+import { rectIn, type SeenRect, type SeenPicture } from './seen-picture.js';
 
 /** A window or a control, as the device has listed it. */
 export interface ScreenTarget {
   readonly id: string;
   readonly name: string;
   readonly type: string;
+  /** Where it is on the screen, as far as the device says. */
+  readonly rect?: SeenRect;
   /** What else is said of it: its value, its state, its program. */
   readonly more: Readonly<Record<string, Json>>;
 }
@@ -18,6 +21,10 @@ export interface SeenListing {
   readonly omitted: number;
   /** The window that it is of, where the device says so: another one than was chosen may be in front. */
   readonly place?: { readonly application: string; readonly window: string };
+  /** Where on the screen that window is, as far as the device says. */
+  readonly frame?: SeenRect;
+  /** The picture of the same look, where one was taken. */
+  readonly picture?: SeenPicture;
 }
 
 export const NOTHING_LISTED: SeenListing = { snapshot: '', targets: [], omitted: 0 };
@@ -49,7 +56,16 @@ function targetOf(item: Json): ScreenTarget[] {
   const { id, name, type } = given;
   if (typeof id !== 'string' || id === '' || id.length > 32) return [];
   const more = SHOWN.flatMap((field) => (given[field] === undefined ? [] : [[field, given[field]] as const]));
-  return [{ id, name: textOf(name), type: textOf(type).slice(0, 64), more: Object.fromEntries(more) }];
+  const rect = rectIn(given['rect']);
+  return [
+    {
+      id,
+      name: textOf(name),
+      type: textOf(type).slice(0, 64),
+      more: Object.fromEntries(more),
+      ...(rect && { rect }),
+    },
+  ];
 }
 
 const textOf = (value: Json | undefined): string =>

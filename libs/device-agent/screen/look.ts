@@ -1,11 +1,12 @@
 import { imagesOf, type CalledImage, type ToolCalled } from '#libs/attempt';
-import type { CommandCall, ContentPart, Json } from '#proto';
+import { fieldsOf, type CommandCall, type ContentPart, type Json } from '#proto';
 import { AgentFailure, failed, strategyOf, type Strategy, type StrategyCall, type Work } from '../agent/index.js';
 import type { AgentReply } from '../effects/index.js';
 import { outcomeText } from '../memory/index.js';
 import { callTool, readOutput } from '../strategies/index.js';
 import { seenListingOf, listingText, NOTHING_LISTED, type SeenListing } from './listing.js';
 import { screenPlaceOf, type SeenPlace } from './place-call.js';
+import { rectIn, seenPictureOf, type SeenPicture } from './seen-picture.js';
 import { APP_AGENT, failureText, HOST_AGENT, type Screen, type ScreenValues, answeredValue } from './screen.js';
 
 const FIELDS = ['control_text', 'control_type', 'control_rect', 'source'];
@@ -23,9 +24,10 @@ export function lookAtDesktop<R extends AgentReply>(sees: boolean): Strategy<Scr
     provides: ['observation', 'listing', 'picture'],
     *execute(at) {
       const seen = { agent: HOST_AGENT, chosen: at.context.get('chosen'), listing: NOTHING_LISTED };
-      const picture = sees
-        ? yield* pictures(at, seen, { tool: 'capture_desktop_screenshot', arguments: { all_screens: true } })
-        : [];
+      const taken = sees
+        ? yield* look(at, seen, { tool: 'capture_desktop_screenshot', arguments: { all_screens: true } })
+        : null;
+      const picture = taken === null ? [] : imagesOf(taken.ended);
       const asked = { remove_empty: true, refresh_app_windows: true };
       const listing = yield* list(at, seen, { tool: 'get_desktop_app_target_info', arguments: asked });
       const ends = at.context.subtasks.map((end) => JSON.stringify(end));
@@ -54,11 +56,13 @@ export function lookAtWindow<R extends AgentReply>(sees: boolean): Strategy<Scre
       const { context } = at;
       const before = context.get('before') ?? [];
       const marks = sees && hasMarks(at);
-      const clean = sees && !marks ? yield* windowPictures(at, {}) : [];
-      yield* look(at, placed(at), { tool: 'get_app_window_info', arguments: { field_list: FIELDS } });
-      const listing = yield* listControls(at);
-      const both = marks ? yield* windowPictures(at, { annotated: true }, listing) : clean;
+      const clean = sees && !marks ? yield* windowPictures(at, {}) : null;
+      const info = yield* look(at, placed(at), { tool: 'get_app_window_info', arguments: { field_list: FIELDS } });
+      const listed = yield* listControls(at);
+      const called = marks ? yield* windowPictures(at, { annotated: true }, listed) : clean;
+      const both = called === null ? [] : imagesOf(called.ended);
       const picture = both.slice(0, 1);
+      const listing = withPicture(listed, called, info);
       context.set('before', picture);
       const { tips = [] } = context.get('assigned') ?? {};
       return {
@@ -104,19 +108,28 @@ const hasMarks = ({ context }: At): boolean => {
   return typeof properties === 'object' && properties !== null && 'annotated' in properties;
 };
 
-const windowPictures = (at: At, asked: Record<string, Json>, listing = NOTHING_LISTED): Work<readonly CalledImage[]> =>
-  pictures(at, { ...placed(at), listing }, { tool: 'capture_window_screenshot', arguments: asked });
+/** A picture of the window for people, where its agent is shown none: of a device that says where it was taken. */
+export function* pictureForPeople(at: At, listing: SeenListing): Work<SeenPicture | undefined> {
+  const { tools } = at.context.task.device;
+  if (!tools.some(({ name }) => name === 'capture_window_screenshot')) return undefined;
+  const called = yield* windowPictures(at, {}, listing);
+  return called === null ? undefined : seenPictureOf(called.ended, listing.frame);
+}
+
+const windowPictures = (at: At, asked: Record<string, Json>, listing = NOTHING_LISTED): Work<ToolCalled | null> =>
+  look(at, { ...placed(at), listing }, { tool: 'capture_window_screenshot', arguments: asked });
 
 /** A picture that is not there is no reason to stop: what is listed says the same in words. */
-function* pictures(at: At, seen: SeenPlace, call: CommandCall): Work<readonly CalledImage[]> {
-  const called = yield* look(at, seen, call);
-  return called === null ? [] : imagesOf(called.ended);
+function withPicture(listing: SeenListing, taken: ToolCalled | null, info: ToolCalled | null): SeenListing {
+  const frame = info === null ? undefined : rectIn(fieldsOf(answeredValue(info.ended))['control_rect']);
+  const picture = taken === null ? undefined : seenPictureOf(taken.ended, frame);
+  return { ...listing, ...(frame && { frame }), ...(picture && { picture }) };
 }
 
 function* list(at: At, seen: SeenPlace, call: CommandCall): Work<SeenListing> {
   const called = yield* look(at, seen, call);
   if (called === null) return NOTHING_LISTED;
-  return seenListingOf(yield* wholeValue(called), `${called.step}.${called.index}`);
+  return seenListingOf(yield* wholeAnswer(called), `${called.step}.${called.index}`);
 }
 
 /** One look. One that fails is told to the model, which may do something about it; one that goes on failing ends the attempt. */
@@ -134,7 +147,7 @@ function* look(at: At, seen: SeenPlace, call: CommandCall): Work<ToolCalled | nu
 }
 
 /** The whole of an answer, also of one that the log holds in part. */
-function* wholeValue({ step, index, ended }: ToolCalled): Work<Json> {
+export function* wholeAnswer({ step, index, ended }: ToolCalled): Work<Json> {
   if (ended.kind !== 'finished' || ended.result?.artifact === undefined) return answeredValue(ended);
   const pieces: string[] = [];
   for (let piece = 0, fromLine = 1; piece < PIECES_MAX; piece++) {

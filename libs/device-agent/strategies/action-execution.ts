@@ -9,6 +9,7 @@ import {
   type Strategy,
   type StrategyCall,
 } from '../agent/index.js';
+import type { ShownPlace } from '../effects/index.js';
 import { callProblem } from './call-problems.js';
 import { READ_INPUT_TOOL } from '../prompter/index.js';
 import { askPerson, callTool, readInput, readOutput, useBoard } from './effects.js';
@@ -20,7 +21,9 @@ import type { ActingReply, Done, RoundValues } from './values.js';
  * Makes the call of the reply, and lets the agent go where the reply says. What cannot be called, was refused or went wrong is
  * told to the model; nothing of it ends the task, unless the model says so or goes on repeating what did not help.
  */
-export function actionExecution<R extends ActingReply, G extends object = object>(): Strategy<RoundValues<R>, G> {
+export function actionExecution<R extends ActingReply, G extends object = object>(
+  placing: Placing<G> = (_, command) => ({ command }),
+): Strategy<RoundValues<R>, G> {
   return strategyOf<RoundValues<R>, G>()({
     name: 'action-execution',
     dependsOn: ['turn', 'tools'],
@@ -42,12 +45,25 @@ export function actionExecution<R extends ActingReply, G extends object = object
         return { done: { ...NOTHING, status: FAIL } };
       }
       const problem = callProblem(call, tools);
-      const done = problem === null ? yield* act(at, call) : untried(at, call, problem);
+      const placed = problem === null ? placing(at, call) : { problem };
+      const done = 'problem' in placed ? untried(at, call, placed.problem) : yield* act(at, call, placed);
       return { done: conclude(at, reply, done) };
     },
     fallback: ({ turn }) => ({ done: { ...NOTHING, status: turn.reply.action.status === FAIL ? FAIL : CONTINUE } }),
   });
 }
+
+/** A call with what its agent has seen where it acts, or why it is not made, in words for the model. */
+export type ActionPlace =
+  | {
+      readonly command: CommandCall;
+      readonly shows?: ShownPlace | undefined;
+      /** What the screen shows: the same answer before another screen is another outcome. */
+      readonly before?: string;
+    }
+  | { readonly problem: string };
+
+type Placing<G extends object> = (at: StrategyCall<G>, call: CommandCall) => ActionPlace;
 
 type Acted = Omit<Done, 'status'> & {
   /** What was wanted was done and went well. */
@@ -56,11 +72,16 @@ type Acted = Omit<Done, 'status'> & {
 
 const NOTHING: Omit<Done, 'status'> = { calls: [], answers: [], reads: [], problems: [] };
 
-function* act<G extends object>(at: StrategyCall<G>, call: CommandCall): Work<Acted> {
+function* act<G extends object>(
+  at: StrategyCall<G>,
+  call: CommandCall,
+  placed: Extract<ActionPlace, { command: CommandCall }>,
+): Work<Acted> {
   if (isOwnTool(call.tool)) return yield* ownCall(at, call);
-  const { index, command, ended } = yield* callTool(call);
+  const { index, command, ended } = yield* callTool(placed.command, { shows: placed.shows });
   const failing = isFailing(ended);
-  const told = at.agent.repeats.note(call, outcomeText(ended), failing);
+  const seen = failing ? '' : (placed.before ?? '');
+  const told = at.agent.repeats.note(call, outcomeText(ended) + seen, failing);
   return { ...NOTHING, calls: [{ index, command, ended }], problems: told, succeeded: !failing };
 }
 

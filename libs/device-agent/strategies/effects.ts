@@ -9,6 +9,7 @@ import type {
   PersonAnswered,
   ReadInput,
   ReadOutput,
+  ShownPlace,
   ToolCalled,
 } from '../effects/index.js';
 import { AgentFailure, CODES, type Work } from '../agent/index.js';
@@ -43,8 +44,16 @@ export function* askModel<R extends AgentReply>(ask: {
   });
 }
 
-export function* callTool(command: CommandCall, confirm = false): Work<ToolCalled> {
-  const outcome = yield { kind: 'call-tool', command, ...(confirm && { confirm: true as const }) };
+export function* callTool(
+  command: CommandCall,
+  { confirm = false, shows }: { readonly confirm?: boolean; readonly shows?: ShownPlace | undefined } = {},
+): Work<ToolCalled> {
+  const outcome = yield {
+    kind: 'call-tool',
+    command,
+    ...(confirm && { confirm: true as const }),
+    ...(shows !== undefined && { shows }),
+  };
   if (outcome.kind !== 'called') throw misplaced('call-tool', outcome);
   return outcome;
 }

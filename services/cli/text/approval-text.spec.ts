@@ -50,6 +50,23 @@ describe('what a person is asked', () => {
     expect(approvalText(decided, PIPE)).toContain('given     no wall');
   });
 
+  it('on a screen is named with its window, and says how to look at it', () => {
+    const on = {
+      agent: 'AppAgent',
+      application: 'thunderbird',
+      window: 'Mail\u202E',
+      control: { id: '7', type: 'Button', name: 'Send' },
+      snapshot: 'k3.1',
+    };
+    const command = { tool: 'click_input', arguments: { id: '7', name: 'Send' }, on };
+    const picture = { sha256: 'a'.repeat(64), bytes: 10 };
+    const lines = approvalText(approvalOf({ ...COMMAND_ASK, command, picture }), PIPE).split('\n');
+    expect(lines).toContain(
+      String.raw`where     Button "Send" (7) in the window "Mail\u202e" of "thunderbird", listing k3.1`,
+    );
+    expect(lines).toContain(`picture   orrery artifacts get ${picture.sha256} -o ${APPROVAL_ID}.png`);
+  });
+
   it('comes with all that is needed to decide, and how', () => {
     expect(approvalText(approvalOf(COMMAND_ASK), PIPE)).toBe(
       [

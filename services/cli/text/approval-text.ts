@@ -1,4 +1,4 @@
-import { callText, countText, decisionText, type SaidDecision, wallText } from '#libs/constellation';
+import { callText, countText, decisionText, type SaidDecision, screenText, wallText } from '#libs/constellation';
 import { visibleLine } from '#libs/visible';
 import type { ApprovalView, Ask, CommandCall } from '#proto';
 import {
@@ -82,11 +82,17 @@ export function approvalText(approval: ApprovalView, screen: Screen): string {
 function judgedFacts(ask: Extract<Ask, { kind: 'approval' }>): [string, string][] {
   return [
     ['class', `${ask.class} (rule ${cleanLine(ask.rule)})`],
+    ...(ask.command.on === undefined ? [] : [['where', visibleLine(screenText(ask.command.on))] as [string, string]]),
+    ...(ask.picture === undefined ? [] : [['picture', pictureWords(ask)] as [string, string]]),
     ...ask.reasons.map((reason): [string, string] => ['because', visibleLine(reason)]),
     ...(ask.wall === undefined ? [] : [['sandbox', visibleLine(wallText(ask.wall))] as [string, string]]),
     ...(ask.wall?.reason === undefined ? [] : [['', visibleLine(ask.wall.reason)] as [string, string]]),
   ];
 }
+
+/** The control in its window, marked, as the agent saw it: what to type to look at it. */
+const pictureWords = ({ approvalId, picture }: Extract<Ask, { kind: 'approval' }>): string =>
+  `orrery artifacts get ${picture?.sha256 ?? ''} -o ${approvalId}.png`;
 
 /** `1 of 2, by anna`; of what is decided whose words it took. */
 function wordsText({ state, needed = 1, given = [], approvers, approvedBy, selfApproved }: ApprovalView): string {

@@ -228,6 +228,7 @@ export class Effects {
       origin: 'agent',
       asker: this.#asker(),
       ...(effect.confirm && { confirm: true }),
+      ...(effect.shows && { shows: effect.shows }),
     });
   }
 

@@ -11,7 +11,7 @@ import {
   type RunCommandRequest,
 } from '#proto';
 import type { CommandPolicy } from '#libs/command-policy';
-import type { ToolCalled } from '#libs/device-agent';
+import type { ShownPlace, ToolCalled } from '#libs/device-agent';
 import type { AttemptLog } from '#libs/event-log';
 import { mayRunCommand } from '#libs/llm';
 import type { Clock } from '#libs/platform';
@@ -39,7 +39,7 @@ import {
 import type { Slots } from '#libs/slots';
 import { Halt, type AttemptSession } from '../live/index.js';
 import { type CommandAnswer, type CommandRunner, sessionFor, type GatewayLink } from '../devices/index.js';
-import { preparedCommand, type Artifacts, resultOf } from '../inputs/index.js';
+import { preparedCommand, type Artifacts, resultOf, shownPicture } from '../inputs/index.js';
 
 export interface StepParts {
   readonly runner: CommandRunner;
@@ -63,6 +63,8 @@ export interface StepCall {
   readonly asker: Pick<AskOrigin, 'agent' | 'thought' | 'plan'>;
   /** Its agent wants a person to confirm it. */
   readonly confirm?: true;
+  /** What a person who is asked about it is shown. */
+  readonly shows?: ShownPlace;
 }
 
 /**
@@ -148,10 +150,12 @@ export class StepCommands {
     this.#session.record(commandJudged({ step, index, commandId, command }, judged, from, policy.hash));
   }
 
-  async #askPerson({ step, asker }: StepCall, commandId: CommandId): Promise<void> {
+  async #askPerson({ step, asker, shows }: StepCall, commandId: CommandId): Promise<void> {
     const judged = this.#session.book.commands.get(commandId)?.judged.at(-1);
     if (judged === undefined) throw new Error(`${commandId} was never judged`);
-    this.#session.record(askedForApproval({ ...asker, ...this.askShape(step) }, judged));
+    const picture = shows === undefined ? undefined : await shownPicture(shows, this.#parts.artifacts);
+    this.#session.check();
+    this.#session.record(askedForApproval({ ...asker, ...this.askShape(step) }, judged, picture));
     await this.#session.flush('ask');
   }
 

@@ -14,4 +14,5 @@ export * from './board.client.js';
 export * from './outcome-ending.adapter.js';
 export { readAgentInputs, readInputLines } from './read-input.adapter.js';
 export * from './read-output.adapter.js';
+export * from './shown-place.adapter.js';
 export { readFileSources, storedBytes, storedFiles } from './task-files.adapter.js';

@@ -322,6 +322,8 @@ export const words = {
   approval: {
     of: (task: string) => `Approval for ${task}`,
     question: 'question',
+    picture: 'What the agent saw: the control in its window, marked.',
+    where: 'Where it acts',
     device: 'Device',
     agent: 'Agent',
     sandbox: 'Sandbox',

@@ -1,5 +1,5 @@
 import { useState, type ReactElement } from 'react';
-import { callText, wallText } from '#libs/constellation';
+import { callText, screenText, wallText } from '#libs/constellation';
 import { RunView, type ApprovalView, type AttentionEntry, type CommandCall } from '#proto';
 import {
   Ago,
@@ -48,8 +48,22 @@ export function ApprovalCard({ approval, entry, onDone }: ApprovalCardProps): Re
           <Foreign text={ask.question} />
         </p>
       )}
+      {ask.kind === 'approval' && ask.picture !== undefined ? (
+        <img
+          className="seen"
+          src={`/v1/artifacts/${ask.picture.sha256}`}
+          alt={words.approval.picture}
+          title={ask.picture.sha256}
+        />
+      ) : null}
       <Facts
         of={[
+          [
+            words.approval.where,
+            ask.kind === 'approval' && ask.command.on !== undefined ? (
+              <Foreign text={screenText(ask.command.on)} />
+            ) : null,
+          ],
           [words.approval.device, <Foreign text={ask.deviceId} />],
           [words.approval.agent, <Foreign text={`${ask.agent}, ${words.task.step(ask.step)}`} />],
           [
