@@ -46,7 +46,7 @@ export const OFFICE_TOOLS: Readonly<
   },
   set_font: { takes: 'Arguments: font_name, font_size; null leaves one as it is.', does: 'write', in: ['WINWORD.EXE'] },
   save_as: {
-    takes: 'Arguments: file_dir, file_name, file_ext.',
+    takes: 'Arguments: file_dir, file_name, file_ext; in PowerPoint also current_slide_only (false).',
     does: 'save',
     in: ['WINWORD.EXE', 'EXCEL.EXE', 'POWERPNT.EXE'],
   },
