@@ -15,6 +15,8 @@ export const ROOT = resolve(import.meta.dirname, '../..');
 export const COMPILE_CACHE = join(ROOT, '.cache/node-compile');
 export const CLI = join(ROOT, 'dist/services/cli/main.js');
 const POLL_MS = 20;
+/** A question that starts a process costs what it waits for: before the next one as long a rest as it took, up to this. */
+const REST_MS_MAX = 500;
 /** A liveness deadline, ten times what is aimed at: a test that hits it hangs, it is not slow. */
 const DEADLINE_MS = 120_000;
 
@@ -65,6 +67,7 @@ function isNotYet(error: unknown): boolean {
 export async function until<T>(what: string, ask: () => Promise<T | undefined>): Promise<T> {
   const deadline = performance.now() + DEADLINE_MS;
   for (let trouble: unknown; ;) {
+    const asked = performance.now();
     try {
       const answer = await ask();
       if (answer !== undefined) return answer;
@@ -72,8 +75,9 @@ export async function until<T>(what: string, ask: () => Promise<T | undefined>):
       if (!isNotYet(error)) throw error;
       trouble = error;
     }
-    if (performance.now() > deadline) throw new Error(`${what} did not come`, { cause: trouble });
-    await sleep(POLL_MS);
+    const now = performance.now();
+    if (now > deadline) throw new Error(`${what} did not come`, { cause: trouble });
+    await sleep(Math.min(Math.max(now - asked, POLL_MS), REST_MS_MAX));
   }
 }
 
