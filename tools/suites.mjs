@@ -16,6 +16,7 @@ import { setPriority, tmpdir, totalmem } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { dearestOf, secondsOfAll } from './specs/costs.mjs';
+import { warm } from './specs/warm.mjs';
 
 const NEEDS_NATS = new Set(['int', 'e2e', 'load', 'record', 'screenshots']);
 /** In this order: what leaves most room comes first, while there is something to run beside it. */
@@ -168,6 +169,10 @@ async function runSuite({ suite, words }, { directory, scratch, turns, nicer }) 
     if (NEEDS_NATS.has(suite) && !process.env.ORRERY_NATS_SERVER) {
       tell(`${suite} needs a nats-server; start it as ./orrery test ${suite}, or set ORRERY_NATS_SERVER.`);
       return { passed: 0, failed: 1, skipped: 0 };
+    }
+    if (suite === 'e2e' && words.length === 0) {
+      isStopped = (await warm(root, scratch ?? tmpdir())) || isStopped;
+      if (isStopped) return NOT_RUN;
     }
     const file = join(directory, `${suite}.json`);
     const began = Date.now();
