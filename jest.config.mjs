@@ -2,7 +2,8 @@
 // hostile frames, .int.spec.ts talks to a real nats-server or PostgreSQL, .e2e.spec.ts runs processes.
 // By folder: `model` explores small worlds to their end. `containers`, which needs a Docker engine, `load`, which needs an idle
 // machine and half an hour, `record`, which makes what later versions are held to, `canary`, which runs 20,000 lines in the place of
-// the 500 of `int`, `rules`, which asks promtool, and `desktop`, which uses real programs on a screen, run only when they are asked for.
+// the 500 of `int`, `rules`, which asks promtool, `desktop`, which uses real programs on a screen, and `deep`, which runs what explores and
+// guesses as far as it goes (test/deep.ts), run only when they are asked for.
 const suites = {
   unit: {
     testMatch: ['**/*.spec.ts'],
@@ -23,6 +24,14 @@ const suites = {
   desktop: { testMatch: ['**/test/desktop/*.desktop.ts'], testPathIgnorePatterns: ['/node_modules/', '/dist/'] },
   canary: { testMatch: ['**/canary.int.spec.ts'], testPathIgnorePatterns: ['/node_modules/', '/dist/'] },
   containers: { testMatch: ['**/test/containers/*.e2e.ts'], testPathIgnorePatterns: ['/node_modules/', '/dist/'] },
+  deep: {
+    testMatch: [
+      '**/test/model/model-check.spec.ts',
+      '**/test/simulation/simulation.sim.spec.ts',
+      '**/test/fuzz/*-{server,client}.fuzz.spec.ts',
+    ],
+    testPathIgnorePatterns: ['/node_modules/', '/dist/'],
+  },
 };
 // Times for people are in the zone where they are: tests are in this one.
 process.env.TZ = 'UTC';
@@ -37,6 +46,7 @@ const timeouts = {
   e2e: 300_000,
   canary: 600_000,
   containers: 600_000,
+  deep: 1_200_000,
   desktop: 300_000,
   load: 1_200_000,
   record: 1_200_000,

@@ -1,4 +1,4 @@
-// `node tools/test.mjs [--changed] [unit|model|sim|fuzz|int|e2e|containers|load|record|canary|rules|desktop ...] [-- jest arguments]`: runs the suites and ends with one line,
+// `node tools/test.mjs [--changed] [unit|model|sim|fuzz|int|e2e|containers|load|record|canary|rules|desktop|deep ...] [-- jest arguments]`: runs the suites and ends with one line,
 // `N passed, N failed`. A suite that crashes, hangs or has nothing to stand on counts as failed: silence is not success.
 // `--changed` runs what a change can break, in about a minute: unit tests that see a changed file, the nearest that need servers,
 // and the shortest of model and sim. It leaves out fuzz and e2e, and says so.
@@ -13,8 +13,8 @@ import { runSuites } from './suites.mjs';
 
 /** In running order: what fails fastest comes first. The architecture rules are part of `unit`. */
 const SUITES = ['unit', 'model', 'sim', 'fuzz', 'int', 'e2e'];
-/** Only when they are asked for. `containers` says why when it is skipped; `load` is to have the machine for itself; `record` makes histories; `canary` runs command lines; `rules` fetches promtool; `desktop` says why when it is skipped. */
-const OPT_IN = ['containers', 'load', 'record', 'canary', 'rules', 'screenshots', 'desktop'];
+/** Only when they are asked for. `containers` says why when it is skipped; `load` is to have the machine for itself; `record` makes histories; `canary` runs command lines; `rules` fetches promtool; `desktop` says why when it is skipped; `deep` runs what explores as far as it goes. */
+const OPT_IN = ['containers', 'load', 'record', 'canary', 'rules', 'screenshots', 'desktop', 'deep'];
 /** Few files, each of which keeps a core busy for long: one after the other they would leave the second core idle. */
 const TOGETHER = ['model', 'sim', 'fuzz'];
 /** Of the specs that need servers and see a change. */

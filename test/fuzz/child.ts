@@ -1,12 +1,19 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
+import { IS_DEEP } from '../deep.js';
 import { whole } from './arguments.js';
 import { ROOT } from './root.js';
-import { FRAMES_DEFAULT, SEED_DEFAULT, TARGETS } from './targets.js';
+import { FRAMES_DEFAULT, SEED_DEFAULT, SOCKET_SHARE, TARGETS } from './targets.js';
+
+/** Of the default run. Each planted bug is found by fewer. */
+const FRAMES_BRIEF = 50_000;
 
 /** From the environment: another seed, or more frames, for who has the time. */
 export const SEED = fromEnvironment('ORRERY_FUZZ_SEED', SEED_DEFAULT);
-export const FRAMES = fromEnvironment('ORRERY_FUZZ_FRAMES', FRAMES_DEFAULT);
+const ASKED = fromEnvironment('ORRERY_FUZZ_FRAMES', 0);
+const FRAMES = ASKED || (IS_DEEP ? FRAMES_DEFAULT : FRAMES_BRIEF);
+/** Over real sockets a frame costs little beside the servers that are started for them. */
+export const SOCKET_FRAMES = Math.round((ASKED || FRAMES_DEFAULT) * SOCKET_SHARE);
 
 /** Ten times what is aimed at: whoever hits it blocks everybody else, however busy the machine is. */
 export const FRAME_MS_MAX = 1_000;

@@ -3,10 +3,9 @@ import { runChecks } from '../conformance/aip/run-checks.js';
 import { CATALOGUE } from '../conformance/aip/catalogue.js';
 import { startStand, type Gateway, type Stand } from '../conformance/aip/stand/stand.js';
 import { readCorpus } from './corpus.js';
-import { FRAMES, SEED } from './child.js';
+import { SEED, SOCKET_FRAMES } from './child.js';
 import { ROOT } from './root.js';
 import { fuzzSockets, type SocketFuzzResult } from './sockets.js';
-import { SOCKET_SHARE } from './targets.js';
 
 /**
  * Processor time of the gateway for all frames, in that of this process, which makes and sends them in the same minutes on the same
@@ -33,7 +32,7 @@ describe('a real gateway', () => {
     stand = await startStand({ executes: false });
     gateway = await stand.gateway();
     const { target, devices, constellations } = gateway.options;
-    const frames = Math.round(FRAMES * SOCKET_SHARE);
+    const frames = SOCKET_FRAMES;
     const before = await secondsOf();
     result = await fuzzSockets({ target, devices, constellations, corpus: readCorpus(ROOT), seed: SEED, frames });
     const after = await secondsOf();

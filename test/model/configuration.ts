@@ -19,7 +19,7 @@ export interface Configuration {
   /** Devices that may go away. */
   readonly mayLeave: readonly DeviceId[];
   readonly limits: Limits;
-  /** What the default suites take of the limits, where exploring the whole world takes half a minute: `model-check.main.ts` explores it. */
+  /** What the default suites take of the limits, where exploring the whole world takes long: `./orrery test deep` explores it. */
   readonly brief?: Partial<Limits>;
 }
 

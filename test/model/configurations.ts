@@ -104,14 +104,14 @@ const elsewhere = (taskId: string): Offer =>
 const ABOUT = 'run-1.a.1.1.0';
 
 export const CONFIGURATIONS: readonly Configuration[] = [
-  { ...MODEL, name: 'chain, strict', plan: CHAIN, options: STRICT, menu: CHAIN_MENU, brief: { crashes: 0 } },
+  { ...MODEL, name: 'chain, strict', plan: CHAIN, options: STRICT, menu: CHAIN_MENU, brief: { edits: 1, crashes: 0 } },
   {
     ...MODEL,
     name: 'chain, scoped',
     plan: CHAIN,
     options: SCOPED,
     menu: [...CHAIN_MENU, rewire('b-c', 'a->c')],
-    brief: { edits: 1 },
+    brief: { edits: 1, crashes: 0 },
   },
   {
     ...MODEL,
@@ -119,6 +119,7 @@ export const CONFIGURATIONS: readonly Configuration[] = [
     plan: FORK_PLAN,
     options: { ...STRICT, ...WHEN_NEEDED },
     menu: FORK_MENU,
+    brief: { edits: 1 },
   },
   {
     ...MODEL,
@@ -126,6 +127,7 @@ export const CONFIGURATIONS: readonly Configuration[] = [
     plan: FORK_PLAN,
     options: { ...SCOPED, ...WHEN_NEEDED },
     menu: FORK_MENU,
+    brief: { edits: 1 },
   },
   {
     ...MODEL,
@@ -140,7 +142,7 @@ export const CONFIGURATIONS: readonly Configuration[] = [
     plan: FAN_IN,
     options: SCOPED,
     menu: [addAfter('a'), remove('c')],
-    brief: { edits: 1 },
+    brief: { edits: 1, crashes: 0 },
   },
   {
     ...MODEL,
@@ -150,6 +152,7 @@ export const CONFIGURATIONS: readonly Configuration[] = [
     menu: [addAfter('a'), rewire('a-b', 'c!>b'), save('a-b')],
     verbs: [retry('a')],
     limits: { edits: 1, disconnects: 1, crashes: 0 },
+    brief: { disconnects: 0 },
   },
   {
     ...MODEL,
@@ -180,7 +183,7 @@ export const CONFIGURATIONS: readonly Configuration[] = [
     mayFail: ['a'],
     mayLeave: ['web-1'],
     limits: { edits: 1, disconnects: 1, crashes: 1 },
-    brief: { crashes: 0 },
+    brief: { disconnects: 0, crashes: 0 },
   },
   {
     ...MODEL,

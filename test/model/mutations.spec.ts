@@ -294,8 +294,8 @@ function check(configuration: string): { readonly code: number | null; readonly 
 
 describe('the model check in a tree of its own', () => {
   it('passes when nothing is broken', () => {
-    const { code, output } = check('repairs');
-    expect(output).toContain('repairs');
+    const { code, output } = check('often enough');
+    expect(output).toContain('often enough');
     expect(code).toBe(0);
   });
 

@@ -1,10 +1,12 @@
 import { expect, it } from '@jest/globals';
+import { IS_DEEP } from '../deep.js';
 import { shrink } from './shrink.js';
 import { simulate } from './simulation.js';
 import { describeFailure, Tally } from './tally.js';
 import { TASKS_MIN } from './workload.js';
 
-const SEEDS = 2_000;
+/** By default more than any planted bug takes to be found. */
+const SEEDS = IS_DEEP ? 2_000 : 500;
 const KINDS_MIN = 3;
 /** More failures than these teach nothing new. */
 const FAILED_MAX = 3;
