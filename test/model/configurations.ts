@@ -119,7 +119,6 @@ export const CONFIGURATIONS: readonly Configuration[] = [
     plan: FORK_PLAN,
     options: { ...STRICT, ...WHEN_NEEDED },
     menu: FORK_MENU,
-    brief: { edits: 1 },
   },
   {
     ...MODEL,
@@ -127,7 +126,6 @@ export const CONFIGURATIONS: readonly Configuration[] = [
     plan: FORK_PLAN,
     options: { ...SCOPED, ...WHEN_NEEDED },
     menu: FORK_MENU,
-    brief: { edits: 1 },
   },
   {
     ...MODEL,
