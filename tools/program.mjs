@@ -11,6 +11,7 @@ export function nameSources(dist, SourceMap) {
   if (process.sourceMapsEnabled || Error.prepareStackTrace?.namesSources === true) return;
   const { fs, url } = { fs: process.getBuiltinModule('node:fs'), url: process.getBuiltinModule('node:url') };
   const maps = new Map();
+  /** Where it can be forgotten: what a map becomes when it is read is many times its file (16 MiB of the console), and errors are rare. */
   const read = (file) => {
     try {
       return new SourceMap(JSON.parse(fs.readFileSync(new URL(`${file}.map`), 'utf8')));
@@ -20,8 +21,9 @@ export function nameSources(dist, SourceMap) {
   };
   const named = (place, file, line, column) => {
     if (!file.startsWith(dist)) return place;
-    if (!maps.has(file)) maps.set(file, read(file));
-    const { originalSource, originalLine, originalColumn } = maps.get(file)?.findEntry(line - 1, column - 1) ?? {};
+    const map = maps.get(file)?.deref() ?? read(file);
+    if (map !== undefined) maps.set(file, new WeakRef(map));
+    const { originalSource, originalLine, originalColumn } = map?.findEntry(line - 1, column - 1) ?? {};
     if (!originalSource) return place;
     return `${url.fileURLToPath(new URL(originalSource, file))}:${originalLine + 1}:${originalColumn + 1}`;
   };

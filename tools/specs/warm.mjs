@@ -1,5 +1,5 @@
 // Four specs of e2e begin together, each with a system of seven services. After a build nobody has V8's code of them, and all four would
-// compile everything, which takes thrice the processor time of a start that finds it: one system is started before, and leaves it.
+// compile everything, which takes about 1.6 times the processor time of a start that finds it: one system is started before, and leaves it.
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { chmodSync, closeSync, existsSync, mkdtempSync, openSync, readFileSync, readSync, rmSync } from 'node:fs';
