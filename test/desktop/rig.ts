@@ -51,6 +51,19 @@ export async function whyNoDesktop(): Promise<string | undefined> {
     : `there is no ${PROGRAM}; start with ./orrery test desktop`;
 }
 
+/** The larger programs that this machine has; which are missing is said, and what needs them is skipped. */
+export async function largePrograms(): Promise<{ readonly hasBrowser: boolean; readonly hasSpreadsheet: boolean }> {
+  const found = async (path: string, what: string, name: string): Promise<boolean> => {
+    const is = await isThere(path);
+    if (!is) process.stderr.write(`desktop: no ${what} is used, because this machine has not the package ${name}.\n`);
+    return is;
+  };
+  return {
+    hasBrowser: await found('/usr/bin/chromium', 'browser', 'chromium'),
+    hasSpreadsheet: await found('/usr/bin/localc', 'spreadsheet', 'libreoffice-calc'),
+  };
+}
+
 async function isForEverybody(path: string): Promise<boolean> {
   for (const place of [await realpath(path), await realpath(process.execPath)]) {
     const test = spawn('setpriv', [...AS_NOBODY, 'test', '-r', place], { stdio: 'ignore' });
