@@ -35,6 +35,7 @@ import {
 import { Callers } from './callers.adapter.js';
 import { aliasedCall, execOutcome, type Aliased } from './exec-alias.js';
 import type { GatewayMetrics } from '../connection/index.js';
+import { GuestLooks } from './guest-looks.js';
 import { LiveOutput } from './live-output.adapter.js';
 import type { ParameterInjection } from './parameter-injection.js';
 import type { SlotsAsked } from './presence.client.js';
@@ -80,6 +81,8 @@ export class CommandDesk {
   readonly #output: LiveOutput;
   readonly #workspaces: WorkspaceDesk;
   readonly #door = new ScreenDoor();
+  /** Of a client that compares nothing itself. */
+  readonly #guest: GuestLooks | undefined;
   /** Commands for the screen whose callers wait for it, or for a place at the device. */
   readonly #kept = new Set<CommandId>();
   #askAtMs = 0;
@@ -101,6 +104,7 @@ export class CommandDesk {
     if (toolsKnown) this.tools = telemetry.tools;
     this.#callers = new Callers(answerWithinMs, (commandId) => this.#table.stateOf(commandId) ?? { state: 'queued' });
     this.#output = new LiveOutput(options);
+    this.#guest = revision === null ? new GuestLooks() : undefined;
   }
 
   /** Whose commands these are. */
@@ -204,7 +208,12 @@ export class CommandDesk {
 
   #finish(commandId: CommandId, { outcome, bytes }: Finished): void {
     const fitting = this.#fitting(outcome);
-    this.#perform(this.#table.finish(commandId, { outcome: fitting, bytes }, this.#options.clock.now()));
+    const nowMs = this.#options.clock.now();
+    const command = this.openCommand(commandId)?.command ?? null;
+    this.#door.ended(commandId, fitting);
+    const isOwnLook = command !== null && this.#guest?.ended({ commandId, command }, fitting, nowMs) === true;
+    this.#perform(this.#table.finish(commandId, { outcome: fitting, bytes }, nowMs));
+    if (isOwnLook) this.#perform(this.#table.stored(commandId));
     this.sendNext();
     this.#askAgain();
   }
@@ -288,7 +297,6 @@ export class CommandDesk {
   /** Who has the screen is read for each command, and what may pass is sent at once or not taken yet: nothing for it waits here that was let through before a person came. */
   async #letToScreen(message: Msg, request: RunCommandRequest): Promise<void> {
     const { deviceId, link, logger, screen } = this.#options;
-    const { commandId } = request;
     const standing = await screen().catch((err: unknown) => {
       logger.warn({ err, deviceId }, 'who has the screen could not be read, its commands wait');
       return null;
@@ -298,11 +306,29 @@ export class CommandDesk {
     if (isOver) return this.#admit(message, request);
     const isRoom = this.#table.hasRoom && !link.congested;
     const passage = standing === null || !isRoom ? 'wait' : this.#door.judge(request, standing);
-    if (passage === 'pass') return this.#admit(message, request);
     // What may have reached the device in another session is a question to its journal.
     const isFirst = request.sessionId === this.#options.sessionId;
+    if (passage === 'pass') return isFirst ? this.#letToGuest(message, request) : this.#admit(message, request);
     if (passage === 'look-again' && !isFirst) return this.#admit(message, request);
     if (passage === 'look-again') return respond(message, { state: 'finished', outcome: LOOK_AGAIN });
+    this.#keep(message, request.commandId);
+  }
+
+  /** A foreign client is sent nothing about what it has not listed so; its answer to a listing that comes first has the caller ask again. */
+  #letToGuest(message: Msg, request: RunCommandRequest): void {
+    const nowMs = this.#options.clock.now();
+    const passage = this.#guest?.judge(request, nowMs) ?? { kind: 'pass' };
+    if (passage.kind === 'pass') return this.#admit(message, request);
+    if (passage.kind === 'answer') return respond(message, { state: 'finished', outcome: passage.outcome });
+    const { command, commandId } = passage;
+    const look = { ...request, command, commandId, judged: undefined };
+    const answer = this.#table.admit({ request: look, digest: digestOf(command), bytes: 0 }, nowMs);
+    if (answer !== null) return respond(message, answer);
+    this.#keep(message, request.commandId);
+    this.sendNext();
+  }
+
+  #keep(message: Msg, commandId: CommandId): void {
     if (this.#kept.size === 0) this.#askAtMs = this.#options.clock.now() + KEPT_MS;
     this.#kept.add(commandId);
     this.#callers.add(commandId, message);

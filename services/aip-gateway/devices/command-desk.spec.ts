@@ -142,6 +142,32 @@ describe('a screen', () => {
     expect(sent).toEqual([]);
   });
 
+  it('takes a look for one when it has ended well, and not when it was let through', async () => {
+    const { desk, ask, screen, sent } = opened();
+    screen.handedBackAt = new Date(NOW_MS).toISOString();
+    const list = (index: number): DeviceRequest => ({
+      ...(request() as Extract<DeviceRequest, { kind: 'run' }>),
+      commandId: `r.a.1.1.${index}`,
+      command: { tool: 'get_app_window_controls_target_info', arguments: {}, on: { ...on, snapshot: '' } },
+    });
+    ask(list(0));
+    await settled();
+    desk.finished('r.a.1.1.0', { ...DONE, state: 'FAILED' }, 0);
+    const early = ask(click('a'));
+    await settled();
+    expect(early).toMatchObject([{ state: 'finished', outcome: { error: { code: 'WINDOW_CHANGED' } } }]);
+    ask(list(1));
+    await settled();
+    desk.finished('r.a.1.1.1', DONE, 0);
+    ask(click('a'));
+    await settled();
+    expect(sent.filter(({ type }) => type === 'command')).toMatchObject([
+      { orrery: { command_id: 'r.a.1.1.0' } },
+      { orrery: { command_id: 'r.a.1.1.1' } },
+      { orrery: { command_id: 'r.a.1.0.0' } },
+    ]);
+  });
+
   it('keeps nothing that could be sent after a person came', async () => {
     const { desk, ask, screen, sent } = opened();
     ask(request('b'));

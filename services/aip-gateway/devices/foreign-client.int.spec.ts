@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { commandIdOf } from '#proto';
 import { FakeDevice, type FakeDeviceOptions } from '#libs/testing';
 import { CONTENTION } from '../sockets/contention.js';
 import { NEVER, run, TestBench, until, type BenchGateway } from '../testing/test-bench.adapter.js';
@@ -103,6 +104,45 @@ describe('a foreign client', () => {
       { outcome: { state: 'COMPLETED' } },
       { outcome: { state: 'FAILED', error: { message: 'Blocked.' } } },
     ]);
+  });
+
+  it.each([
+    ['is still what a person was shown', 'Save', 'COMPLETED', ['LIST', 'LIST', 'click_input']],
+    ['has become another one', 'Delete', 'WINDOW_CHANGED', ['LIST', 'LIST']],
+  ])('is sent an approved act when its control %s', async (_, nameThen, ends, sent) => {
+    const LIST = 'get_app_window_controls_target_info';
+    const listed = ['Save', nameThen].map((name) => [{ id: '7', name, type: 'Button', rect: [1, 2, 3, 4] }]);
+    const did: string[] = [];
+    const client = await foreign(await bench.gateway(), 'screen', {
+      tools: [LIST, 'click_input'],
+      onCommand: (command, device) => {
+        const tool = command.actions[0]?.tool_name ?? '';
+        did.push(tool === LIST ? 'LIST' : tool);
+        device.finish(command, { result: tool === LIST ? (listed.shift() ?? null) : 'clicked' });
+      },
+    });
+    const sessionId = await present('screen');
+    const on = { agent: 'AppAgent', application: 'WINWORD.EXE', window: 'letter', snapshot: '2.0' };
+    const asked = run(client, 'a', { sessionId });
+    const at = (index: number) => ({ ...asked, commandId: commandIdOf(asked.attempt, 2, index) });
+    const look = { tool: LIST, arguments: {}, on: { ...on, snapshot: '' } };
+    expect(await bench.ask({ ...at(0), command: look })).toMatchObject({ outcome: { state: 'COMPLETED' } });
+    const click = {
+      ...at(1),
+      command: {
+        tool: 'click_input',
+        arguments: { id: '7', name: 'Save' },
+        on: { ...on, control: { id: '7', name: 'Save', type: 'Button' } },
+      },
+      judged: { class: 'privileged', decision: 'approve', rule: 'screen.commit', approvalId: 'yes-1' } as const,
+    };
+    // As the device-agent does: what has not ended is asked for again.
+    const answer = await until(
+      () => bench.ask(click),
+      ({ state }) => state === 'finished',
+    );
+    const said = answer.state === 'finished' ? (answer.outcome.error?.code ?? answer.outcome.state) : answer.state;
+    expect([said, did]).toEqual([ends, sent]);
   });
 
   it('never gets a command twice: what it was doing when it left is unknown for ever', async () => {

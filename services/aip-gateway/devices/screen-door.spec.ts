@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { CommandCall } from '#proto';
+import { commandIdOf, type CommandCall, type CommandState } from '#proto';
 import { isForScreen, ScreenDoor, type ScreenStanding } from './screen-door.js';
 
 const FREE = { taken: false, handedBackAt: null };
@@ -12,12 +12,23 @@ const CLICK: CommandCall = { tool: 'click_input', arguments: { id: '1', name: 'S
 const LIST: CommandCall = { tool: 'get_app_window_controls_target_info', arguments: {}, on: { ...on, snapshot: '' } };
 const MARKED: CommandCall = { tool: 'capture_window_screenshot', arguments: { annotated: true }, on };
 
-/** What a door says to commands that come one after the other. */
-function passages(...came: readonly (readonly [CommandCall, ScreenStanding, taskId?: string])[]): string[] {
+const DONE: CommandState = 'COMPLETED';
+type Came = readonly [
+  CommandCall,
+  ScreenStanding,
+  more?: { readonly taskId?: string; readonly ends?: CommandState | null },
+];
+
+/** What a door says to commands that come one after the other, each when the one before has ended so; null: it has not. */
+function passages(...came: readonly Came[]): string[] {
   const door = new ScreenDoor();
-  return came.map(([command, standing, taskId = 'a']) =>
-    door.judge({ command, attempt: { runId: 'r', taskId, attempt: 1 } }, standing),
-  );
+  return came.map(([command, standing, { taskId = 'a', ends = DONE } = {}], index) => {
+    const attempt = { runId: 'r', taskId, attempt: 1 };
+    const commandId = commandIdOf(attempt, 1, index);
+    const passage = door.judge({ commandId, command, attempt }, standing);
+    if (passage === 'pass' && ends !== null) door.ended(commandId, { state: ends });
+    return passage;
+  });
 }
 
 describe('the door of a screen', () => {
@@ -42,7 +53,27 @@ describe('the door of a screen', () => {
     ).toEqual(['pass', 'look-again', 'look-again', 'pass', 'pass', 'look-again', 'pass', 'pass']));
 
   it('does not take the look of one attempt for that of another', () =>
-    expect(passages([LIST, AGAIN, 'a'], [CLICK, AGAIN, 'b'])).toEqual(['pass', 'look-again']));
+    expect(passages([LIST, AGAIN], [CLICK, AGAIN, { taskId: 'b' }])).toEqual(['pass', 'look-again']));
+
+  it.each<[CommandState | null]>([['FAILED'], ['TIMED_OUT'], ['OUTCOME_UNKNOWN'], [null]])(
+    'takes no listing for a look that has ended %s, and a good one afterwards for one',
+    (ends) =>
+      expect(passages([LIST, AGAIN, { ends }], [CLICK, AGAIN], [LIST, AGAIN], [CLICK, AGAIN])).toEqual([
+        'pass',
+        'look-again',
+        'pass',
+        'pass',
+      ]),
+  );
+
+  it('takes no listing for a look since, that was let through before a person came again', () => {
+    const door = new ScreenDoor();
+    const [attempt, of] = [{ runId: 'r', taskId: 'a', attempt: 1 }, (index: number) => `r.a.1.1.${index}`];
+    expect(door.judge({ commandId: of(0), command: LIST, attempt }, AGAIN)).toBe('pass');
+    expect(door.judge({ commandId: of(1), command: CLICK, attempt }, TAKEN)).toBe('wait');
+    door.ended(of(0), { state: 'COMPLETED' });
+    expect(door.judge({ commandId: of(1), command: CLICK, attempt }, LATER)).toBe('look-again');
+  });
 
   it('lets a command pass that names nothing of a listing', () => {
     const keys: CommandCall = { tool: 'keyboard_input', arguments: { keys: '{F5}' } };
@@ -52,5 +83,7 @@ describe('the door of a screen', () => {
   it('is for commands of a screen', () => {
     expect([CLICK, LIST].map((command) => isForScreen({ command }))).toEqual([true, true]);
     expect(isForScreen({ command: { tool: 'EXEC_CLI', arguments: {} } })).toBe(false);
+    const tap: CommandCall = { tool: 'click_control', arguments: {} };
+    expect([isForScreen({ command: tap }), isForScreen({ command: { ...tap, on } })]).toEqual([false, true]);
   });
 });

@@ -1,4 +1,11 @@
-import { isScreenTool, type AttemptKey, type CommandOutcome, type Instant, type RunCommandRequest } from '#proto';
+import {
+  isScreenTool,
+  type AttemptKey,
+  type CommandId,
+  type CommandOutcome,
+  type Instant,
+  type RunCommandRequest,
+} from '#proto';
 import { withoutResult } from '#libs/aip';
 
 /** Who has the screen of a device, as its profile says. */
@@ -15,42 +22,60 @@ export type Passage = 'pass' | 'wait' | 'look-again';
 /** Attempts that are remembered to have looked: more than a device with one mouse ever has at once. */
 const ATTEMPTS_MAX = 64;
 
-/** They give the ids that what acts is about. */
-const LISTS: ReadonlySet<string> = new Set([
-  'get_desktop_app_info',
-  'get_desktop_app_target_info',
-  'get_app_window_controls_info',
-  'get_app_window_controls_target_info',
-]);
+/** Listings that are under way: a device does one or a few things at a time. */
+const LOOKING_MAX = 64;
+
+/** They give the ids that what acts is about: of windows, or of controls of one. */
+export const LISTS: Readonly<Record<string, 'windows' | 'controls'>> = {
+  get_desktop_app_info: 'windows',
+  get_desktop_app_target_info: 'windows',
+  get_app_window_controls_info: 'controls',
+  get_app_window_controls_target_info: 'controls',
+};
 
 /**
  * The way of commands to one screen. While a person has it, nothing of an agent passes: neither what acts nor what looks, because
- * what people do there is theirs. Afterwards an attempt acts on what it has listed since, and on nothing that it saw before.
+ * what people do there is theirs. Afterwards an attempt acts on what it has been shown since, and on nothing that it saw before.
  */
 export class ScreenDoor {
-  /** When the screen had been handed back as of which an attempt listed it last. */
+  /** When the screen had been handed back as of which an attempt was shown it last. */
   readonly #looked = new Map<string, Instant>();
+  /** Whose listing this is, and as of when it was let through. */
+  readonly #looking = new Map<CommandId, { readonly attempt: AttemptKey; readonly handedBackAt: Instant }>();
 
-  judge({ attempt, command }: Pick<RunCommandRequest, 'attempt' | 'command'>, standing: ScreenStanding): Passage {
-    const { taken, handedBackAt } = standing;
+  judge(
+    { attempt, command, commandId }: Pick<RunCommandRequest, 'attempt' | 'command' | 'commandId'>,
+    { taken, handedBackAt }: ScreenStanding,
+  ): Passage {
     if (taken) return 'wait';
     if (handedBackAt === null) return 'pass';
-    if (LISTS.has(command.tool)) this.#note(attempt, handedBackAt);
-    const isOfListing = (command.on?.snapshot ?? '') !== '' && !LISTS.has(command.tool);
+    if (LISTS[command.tool] !== undefined) {
+      keepNewest(this.#looking, commandId, { attempt, handedBackAt }, LOOKING_MAX);
+      return 'pass';
+    }
+    const isOfListing = (command.on?.snapshot ?? '') !== '';
     return isOfListing && this.#looked.get(keyOf(attempt)) !== handedBackAt ? 'look-again' : 'pass';
   }
 
-  #note(attempt: AttemptKey, at: Instant): void {
-    const key = keyOf(attempt);
-    this.#looked.delete(key);
-    this.#looked.set(key, at);
-    const [oldest] = this.#looked.size > ATTEMPTS_MAX ? this.#looked.keys() : [];
-    if (oldest !== undefined) this.#looked.delete(oldest);
+  /** A command has ended. A listing that showed nothing is none, and one that began before a person came tells of before. */
+  ended(commandId: CommandId, { state }: Pick<CommandOutcome, 'state'>): void {
+    const looking = this.#looking.get(commandId);
+    this.#looking.delete(commandId);
+    if (looking === undefined || state !== 'COMPLETED') return;
+    keepNewest(this.#looked, keyOf(looking.attempt), looking.handedBackAt, ATTEMPTS_MAX);
   }
 }
 
-/** Whether a command is one for the screen. */
-export const isForScreen = ({ command }: Pick<RunCommandRequest, 'command'>): boolean => isScreenTool(command.tool);
+function keepNewest<T>(map: Map<string, T>, key: string, value: T, max: number): void {
+  map.delete(key);
+  map.set(key, value);
+  const [oldest] = map.size > max ? map.keys() : [];
+  if (oldest !== undefined) map.delete(oldest);
+}
+
+/** Whether a command is one for the screen: by its tool, or because its agent says where on one it acts. */
+export const isForScreen = ({ command }: Pick<RunCommandRequest, 'command'>): boolean =>
+  isScreenTool(command.tool) || command.on !== undefined;
 
 /** Nothing was sent: the agent hears it as from the device, and looks again. */
 export const LOOK_AGAIN: CommandOutcome = withoutResult(
