@@ -99,7 +99,28 @@ export const isScreenTool = (name: string): boolean => NAMES.has(name);
 /** Whether it only looks at one. */
 export const isCollectorTool = (name: string): boolean => (COLLECTOR_TOOLS as readonly string[]).includes(name);
 
-const HANDS: ReadonlySet<string> = new Set([...CONTROL_TOOLS, 'click_control', 'tap', 'swipe']);
+/** What acts on a phone, and what moves mouse and keys, or a finger, from outside: by the names of UFO's servers and ours. */
+const PHONE_HANDS = ['click_control', 'type_text', 'tap', 'swipe', 'press_key', 'launch_app'];
+const HARDWARE_HANDS = [
+  'press_key_sequence',
+  'press_hotkey',
+  'move_mouse',
+  'click_mouse',
+  'double_click_mouse',
+  'drag_mouse',
+  'scroll_mouse',
+  'touch_screen',
+  'tap_screen',
+  'swipe_screen',
+  'draw_on_screen',
+];
+
+const HANDS: ReadonlySet<string> = new Set([
+  ...CONTROL_TOOLS,
+  'select_application_window',
+  ...PHONE_HANDS,
+  ...HARDWARE_HANDS,
+]);
 
 /** Whether a tool of this name is of the hands that a desktop or a phone has once. */
 export const usesScreen = (name: string): boolean => HANDS.has(name);

@@ -138,7 +138,9 @@ function toolFindings(command: CommandCall, judging: CallJudging): readonly Comm
   const { tool, arguments: given } = command;
   const of = judging.settings.tools.get(tool);
   const call = new Call(tool, [], invocationOf(tool), judging);
-  const phone = of === undefined ? phoneFinding(command, judging.settings) : undefined;
+  // Some names are those of a phone, too; what is done at a desktop says where.
+  const isOfDesktop = isScreenTool(tool) && command.on !== undefined;
+  const phone = of === undefined && !isOfDesktop ? phoneFinding(command, judging.settings) : undefined;
   if (of === undefined && phone === undefined && isScreenTool(tool))
     return ruled(screenFindings(command, judging.settings.applications), { name: tool, call }, judging.settings);
   if (of === undefined)

@@ -94,6 +94,9 @@ describe('tools of a screen', () => {
   });
 });
 
+it('a look at a window is not judged as one at a phone', () =>
+  expect(judged('get_app_window_controls_target_info', {}, placed('mousepad')).rule).toBe('screen.look'));
+
 describe('text and keys for a terminal', () => {
   it.each(['xterm', '/usr/bin/xterm', 'WindowsTerminal.exe', 'cmd.exe', 'POWERSHELL', 'gnome-terminal-server'])(
     '%s: never',
@@ -151,10 +154,18 @@ describe('a click', () => {
 });
 
 describe('keys', () => {
-  it.each(['hello, wörld', '{TAB 2}', '{VK_CONTROL}s', '{VK_CONTROL}a', '{DOWN}{ENTER}', '^+%()', '{DELETE}'])(
-    '%s are noted',
-    (keys) => expect(decided('keyboard_input', { keys }, placed('mousepad'))).toBe('log'),
-  );
+  it.each([
+    'hello, wörld',
+    '{TAB 2}',
+    '{VK_CONTROL}s',
+    '{VK_CONTROL}a',
+    '{DOWN}{ENTER}',
+    '^+%()',
+    '{DELETE}',
+    '{VK_CONTROL}a{VK_CONTROL}cwords{ENTER}',
+    '{VK_CONTROL down}ac{VK_CONTROL up}quite a few words',
+    '{VK_SHIFT down}{END}{VK_SHIFT up}w',
+  ])('%s are noted', (keys) => expect(decided('keyboard_input', { keys }, placed('mousepad'))).toBe('log'));
   it.each([
     '{VK_MENU}{F4}',
     '{VK_CONTROL}w',
@@ -165,6 +176,11 @@ describe('keys', () => {
     '{UNKNOWN}',
     '{',
     '{VK_CONTROL}{ENTER}',
+    '{VK_CONTROL}{VK_SHIFT}w',
+    '{VK_CONTROL down}aw{VK_CONTROL up}',
+    '{VK_SHIFT down}{VK_CONTROL down}{VK_SHIFT up}w{VK_CONTROL up}',
+    '{VK_CONTROL down}a',
+    '{VK_SHIFT down}',
   ])('%s wait for a person', (keys) => expect(decided('keyboard_input', { keys }, placed('mousepad'))).toBe('approve'));
   it('that press what is named like that, or delete outside of a text, too', () => {
     const on = (type: string, name: string) => placed('mousepad', { control: { id: '1', type, name } });

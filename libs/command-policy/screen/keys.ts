@@ -1,6 +1,6 @@
 /*
- * Keys as they are written for `keyboard_input`: `{NAME}` or `{NAME 3}` is a key, `{VK_CONTROL}` and its like hold one down for
- * what follows, all else is typed.
+ * Keys as they are written for `keyboard_input`: `{NAME}` or `{NAME 3}` is a key, `{VK_CONTROL}` and its like hold one down for the
+ * key that follows, `{VK_CONTROL down}` until `{VK_CONTROL up}`; all else is typed.
  */
 
 const CONTROL = /^(?:VK_)?L?R?(?:CONTROL|CTRL)$/u;
@@ -22,20 +22,50 @@ export interface KeysMeaning {
 
 /** What keys are likely to do. What is not understood is unusual. */
 export function keysMeaning(keys: string): KeysMeaning {
-  let [held, unusual, presses, deletes] = [false, '', /[\r\n]/u.test(keys), false];
+  const hands = new HeldKeys();
+  let [unusual, presses, deletes] = ['', /[\r\n]/u.test(keys), false];
   for (const [token, inner] of keys.matchAll(/\{([^{}]*)\}|[^]/gu)) {
+    const [name = '', how] = (inner ?? '').trim().toUpperCase().split(/\s+/u);
+    if (inner !== undefined && hands.hold(name, how)) continue;
+    const isHeld = hands.press();
     if (inner === undefined) {
       // A brace that is left over belongs to nothing that can be read.
-      if (token === '{' || token === '}' || (held && !CHORDS.test(token))) unusual ||= token;
-      continue;
-    }
-    const name = inner.trim().split(/\s+/u)[0]?.toUpperCase() ?? '';
-    if (CONTROL.test(name)) held = true;
-    else if (PRESSES.test(name)) {
+      if (token === '{' || token === '}' || (isHeld && !CHORDS.test(token))) unusual ||= token;
+    } else if (PRESSES.test(name)) {
       presses = true;
-      if (held) unusual ||= token;
+      if (isHeld) unusual ||= token;
     } else if (DELETES.test(name)) deletes = true;
-    else if (!NAVIGATION.test(name) && !SHIFT.test(name)) unusual ||= token;
+    else if (!NAVIGATION.test(name)) unusual ||= token;
   }
-  return { unusual, presses, deletes };
+  return { unusual: unusual || hands.left, presses, deletes };
+}
+
+/** Whether Ctrl is held while a key is pressed: for that key, or until it is let go. */
+class HeldKeys {
+  /** Held until they are let go. */
+  readonly #down = new Set<string>();
+  #isNext = false;
+
+  /** True: it is a key that is held, and no other. */
+  hold(name: string, how: string | undefined): boolean {
+    const isControl = CONTROL.test(name);
+    if (!isControl && !SHIFT.test(name)) return false;
+    const key = isControl ? 'Ctrl' : 'Shift';
+    if (how === 'DOWN') this.#down.add(key);
+    else if (how === 'UP') this.#down.delete(key);
+    else this.#isNext ||= isControl;
+    return true;
+  }
+
+  /** A key is pressed. True: with Ctrl. */
+  press(): boolean {
+    const isHeld = this.#isNext || this.#down.has('Ctrl');
+    this.#isNext = false;
+    return isHeld;
+  }
+
+  /** What is not let go: the next keys of whoever types there would be other ones. */
+  get left(): string {
+    return [...this.#down].map((key) => `${key} that is held on`).join(', ');
+  }
 }

@@ -63,10 +63,13 @@ describe('mergeProfile', () => {
   it('lets the manifest win over the default', () =>
     expect(mergeProfile(admin(), manifest({ tasksMax: 5 }), telemetry()).tasksMax).toBe(5));
 
-  it.each(['click_input', 'tap'])('gives a device with a screen one task at a time, whoever says more: %s', (name) => {
-    const tools = [{ name, description: '', readOnly: false }];
-    expect(mergeProfile(admin({ tasksMax: 4 }), manifest({ tasksMax: 5 }), telemetry({ tools })).tasksMax).toBe(1);
-  });
+  it.each(['click_input', 'select_application_window', 'tap', 'type_text', 'press_hotkey'])(
+    'gives a device with a screen one task at a time, whoever says more: %s',
+    (name) => {
+      const tools = [{ name, description: '', readOnly: false }];
+      expect(mergeProfile(admin({ tasksMax: 4 }), manifest({ tasksMax: 5 }), telemetry({ tools })).tasksMax).toBe(1);
+    },
+  );
 
   it.each([
     ['win32', 'windows'],
