@@ -87,6 +87,9 @@ export type TaskError = z.infer<typeof TaskError>;
  */
 export const INPUT_UNAVAILABLE = 'INPUT_UNAVAILABLE';
 
+/** An agent has met work that belongs on another device: who plans the run sees to it, and the same try again would come to the same. */
+export const NEEDS_DEVICE = 'NEEDS_DEVICE';
+
 /** Result of EXEC_CLI. `exit_code` is 124 after a timeout, 126 and 127 as the shell gives them, 128+n after signal n. */
 export const ExecCliResult = z.strictObject({
   stdout: z.string(),

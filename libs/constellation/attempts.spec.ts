@@ -116,10 +116,13 @@ describe('the next attempt', () => {
     expect(new Story().on(view).when(submit(plan)).when(failed('a')).told.at(-1)).toBe('TASK_STARTED a 2 on web-1');
   });
 
-  it('is none when an input cannot be delivered whole: that does not change', () => {
+  it.each([
+    ['an input cannot be delivered whole', 'INPUT_UNAVAILABLE'],
+    ['the work belongs on another device', 'NEEDS_DEVICE'],
+  ])('is none when %s: that does not change', (_, code) => {
     const plan = constellation([{ id: 'a', retry: { attempts: 5, backoffMs: 0 } }]);
-    const story = new Story().when(submit(plan)).when(failed('a', 1, 'failed', 'INPUT_UNAVAILABLE'));
-    expect(story.told).toEqual(['TASK_FAILED a 1 INPUT_UNAVAILABLE failed', 'RUN_FAILED NO_TASK_COMPLETED']);
+    const story = new Story().when(submit(plan)).when(failed('a', 1, 'failed', code));
+    expect(story.told).toEqual([`TASK_FAILED a 1 ${code} failed`, 'RUN_FAILED NO_TASK_COMPLETED']);
   });
 
   it('is the last one when the policy says so', () => {

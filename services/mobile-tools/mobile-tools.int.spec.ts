@@ -110,6 +110,8 @@ async function refused(tool: string, args: Record<string, Json> = {}, on?: objec
 
 const list = () => done('get_app_window_controls_target_info');
 
+const nothingDone = async (): Promise<void> => expect(await rig.phone.calls()).toEqual([]);
+
 async function begin(xml: string): Promise<void> {
   rig.phone.oddities.vanishOn = undefined;
   rig.phone.isThere = true;
@@ -142,7 +144,7 @@ describe.each(RIGS)('a phone behind %s', (_, make) => {
       { kind: 'control', id: '2', name: 'OK', type: 'Button', rect: [100, 200, 300, 260] },
     ]);
     expect(listing).toEqual(expect.any(String));
-    const text = `it's "here"; $(reboot) & 100%s\n--done`;
+    const text = `it's "here"; $(touch x) & 100%s\n--done`;
     await done('type_text', { text, control_id: '1', control_name: 'title' });
     await list();
     await done('click_control', { control_id: '2', control_name: 'OK' });
@@ -153,7 +155,7 @@ describe.each(RIGS)('a phone behind %s', (_, make) => {
     await done('launch_app', { package_name: 'com.example.notes' });
     expect(await rig.phone.calls()).toEqual([
       ['input', 'tap', '200', '230'],
-      ['input', 'text', `it's "here"; $(reboot) & 100%`],
+      ['input', 'text', `it's "here"; $(touch x) & 100%`],
       ['input', 'text', 's'],
       ['input', 'keyevent', 'KEYCODE_ENTER'],
       ['input', 'text', '--done'],
@@ -181,6 +183,48 @@ describe.each(RIGS)('a phone behind %s', (_, make) => {
     expect(await done('get_device_info')).toEqual({ model: 'Stand-in 1', release: '14', size: '1080x2340' });
   });
 
+  it('types any ASCII as it is, and runs nothing of it', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.string({ minLength: 1, maxLength: 60 }), async (text) => {
+        await list();
+        await done('type_text', { text, control_id: '1', control_name: 'title' });
+        const [, ...typed] = await rig.phone.calls();
+        expect(typed.map(([program, kind, one, ...rest]) => [program, kind, rest.length, one?.includes('%s')])).toEqual(
+          typed.map(() => ['input', 'text', 0, false]),
+        );
+        expect(typed.map((words) => words[2]).join('')).toBe(text);
+      }),
+      { numRuns: 5 },
+    );
+    expect(await rig.phone.leftBehind()).toEqual([]);
+  });
+
+  it('types umlauts by an input method that takes them, and without it nothing at all', async () => {
+    await list();
+    const umlauts = { text: 'Grüße 😀', control_id: '1', control_name: 'title' };
+    expect(await refused('type_text', umlauts)).toMatch(/^TEXT: this device types plain ASCII only/u);
+    await nothingDone();
+    await rig.phone.put('keyboard', 'com.android.adbkeyboard/.AdbIME\n');
+    await list();
+    await done('type_text', umlauts);
+    const [, broadcast] = await rig.phone.calls();
+    expect(broadcast?.slice(0, -1)).toEqual(['am', 'broadcast', '-a', 'ADB_INPUT_B64', '--es', 'msg']);
+    expect(Buffer.from(broadcast?.at(-1) ?? '', 'base64').toString()).toBe('Grüße 😀');
+  });
+
+  it.each<[string, Record<string, Json>, RegExp]>([
+    ['press_key', { key_code: 'KEYCODE_HOME; touch x' }, /^KEYS: /u],
+    ['press_key', { key_code: '26' }, /^KEYS: /u],
+    ['launch_app', { package_name: 'x; touch x' }, /^APPLICATION: /u],
+    ['launch_app', { package_name: 'com.example.absent' }, /^APPLICATION: com\.example\.absent is not installed/u],
+    ['tap', { x: 1080, y: 5 }, /^OUTSIDE: /u],
+    ['swipe', { start_x: 1, start_y: 1, end_x: 1, end_y: 9_999 }, /^OUTSIDE: /u],
+  ])('refuses %s of %j', async (tool, args, sentence) => {
+    expect(await refused(tool, args)).toMatch(sentence);
+    await nothingDone();
+    expect(await rig.phone.leftBehind()).toEqual([]);
+  });
+
   it('says that nobody knows what was done when it is gone in the middle, and taps nothing twice', async () => {
     await list();
     rig.phone.oddities.vanishOn = 'input';
@@ -199,7 +243,6 @@ describe('a phone', () => {
 
   const click = (name = 'OK', id = '2', on?: object) =>
     refused('click_control', { control_id: id, control_name: name }, on);
-  const nothingDone = async () => expect(await rig.phone.calls()).toEqual([]);
 
   it('marks its picture with the ids of the newest listing, and has none to mark without one', async () => {
     const plain = { width: 400, height: 300, rgb: new Uint8Array(400 * 300 * 3).fill(255) };
@@ -291,35 +334,6 @@ describe('a phone', () => {
     await nothingDone();
   });
 
-  it('types any ASCII as it is, and runs nothing of it', async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.string({ minLength: 1, maxLength: 60 }), async (text) => {
-        await list();
-        await done('type_text', { text, control_id: '1', control_name: 'title' });
-        const [, ...typed] = await rig.phone.calls();
-        expect(typed.map(([program, kind, one, ...rest]) => [program, kind, rest.length, one?.includes('%s')])).toEqual(
-          typed.map(() => ['input', 'text', 0, false]),
-        );
-        expect(typed.map((words) => words[2]).join('')).toBe(text);
-      }),
-      { numRuns: 5 },
-    );
-    expect(await rig.phone.leftBehind()).toEqual([]);
-  });
-
-  it('types umlauts by an input method that takes them, and without it nothing at all', async () => {
-    await list();
-    const umlauts = { text: 'Grüße 😀', control_id: '1', control_name: 'title' };
-    expect(await refused('type_text', umlauts)).toMatch(/^TEXT: this device types plain ASCII only/u);
-    await nothingDone();
-    await rig.phone.put('keyboard', 'com.android.adbkeyboard/.AdbIME\n');
-    await list();
-    await done('type_text', umlauts);
-    const [, broadcast] = await rig.phone.calls();
-    expect(broadcast?.slice(0, -1)).toEqual(['am', 'broadcast', '-a', 'ADB_INPUT_B64', '--es', 'msg']);
-    expect(Buffer.from(broadcast?.at(-1) ?? '', 'base64').toString()).toBe('Grüße 😀');
-  });
-
   it('deletes what a field holds before it is written anew', async () => {
     await rig.phone.put('screen.xml', screen({ ...FIELD, text: 'old' }));
     await list();
@@ -344,18 +358,6 @@ describe('a phone', () => {
     const type = (id: string, name: string) => refused('type_text', { text: 'x', control_id: id, control_name: name });
     expect(await type('1', 'title')).toMatch(/^PASSWORD: /u);
     expect(await type('2', 'OK')).toMatch(/^NOT_INTERACTABLE: /u);
-    await nothingDone();
-  });
-
-  it.each<[string, Record<string, Json>, RegExp]>([
-    ['press_key', { key_code: 'KEYCODE_HOME; reboot' }, /^KEYS: /u],
-    ['press_key', { key_code: '26' }, /^KEYS: /u],
-    ['launch_app', { package_name: 'x; reboot' }, /^APPLICATION: /u],
-    ['launch_app', { package_name: 'com.example.absent' }, /^APPLICATION: com\.example\.absent is not installed/u],
-    ['tap', { x: 1080, y: 5 }, /^OUTSIDE: /u],
-    ['swipe', { start_x: 1, start_y: 1, end_x: 1, end_y: 9_999 }, /^OUTSIDE: /u],
-  ])('refuses %s of %j', async (tool, args, sentence) => {
-    expect(await refused(tool, args)).toMatch(sentence);
     await nothingDone();
   });
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { isCollectorTool } from '#proto';
 import { until } from '../e2e/system.js';
 import { DrivenDesktop } from './driven.js';
-import { acts, appEnds, assigns, hostEnds, presses, when, type DeskTurn, type Seen } from './model.js';
+import { acts, appEnds, assigns, hostEnds, presses, puts, saved, when, type Seen } from './model.js';
 import { whyNoDesktop } from './rig.js';
 
 const reason = await whyNoDesktop();
@@ -11,9 +11,6 @@ const TEXT = 'written once\n';
 /** Typed sign by sign, with time between them: long enough to be killed in the middle of. */
 const TYPED = 'x'.repeat(1_500);
 
-const puts = (text: string): DeskTurn => acts('set_edit_text', ['Edit', ''], { text, clear_current_text: true });
-const saved = (file: string): DeskTurn =>
-  when(({ prompt }) => prompt.includes(`"window":"~/${file} - Mousepad"`), appEnds('It is saved.'));
 const textIn = (seen: Seen): string => seen.named('Edit', '')?.value ?? '';
 
 interface Recorded {
@@ -28,18 +25,10 @@ interface Recorded {
   let desktop: DrivenDesktop;
 
   beforeAll(async () => {
-    desktop = await DrivenDesktop.start((rig) => ({
-      mousepad: { command: '/usr/bin/mousepad', args: [], files: [rig.home] },
-    }));
+    desktop = await DrivenDesktop.editor();
   });
   afterAll(() => desktop?.stop());
 
-  const open = async (name: string): Promise<void> => {
-    for (const pid of await desktop.rig.processes('mousepad')) process.kill(pid, 'SIGKILL');
-    desktop.rig.start('mousepad', ['--disable-server', await desktop.rig.write(name, 'as it was\n')]);
-  };
-  const written = (name: string, text: string): Promise<true> =>
-    until(`the file ${name}`, async () => ((await desktop.rig.text(name)) === text ? true : undefined));
   /** What was done at the screen in a run, each with how it ended, in order; looks are none. */
   const actsOf = async (runId: string): Promise<readonly string[]> => {
     const { attempts } = await desktop.system.json<{ attempts: { events: Recorded[] }[] }>('steps', runId);
@@ -52,7 +41,7 @@ interface Recorded {
   };
 
   it('goes on where it was when the service that plays it is killed', async () => {
-    await open('service.txt');
+    await desktop.opens('service.txt');
     const kills = once(() => desktop.system.kill9('device-agent'));
     desktop.model.story('service', [
       assigns('service.txt', 'Write.'),
@@ -63,7 +52,7 @@ interface Recorded {
     ]);
     const view = await desktop.told('service');
     expect(view.outcome).toBe('succeeded');
-    await written('service.txt', TEXT);
+    await desktop.written('service.txt', TEXT);
     await expect(actsOf(view.runId)).resolves.toEqual([
       'select_application_window COMPLETED',
       'set_edit_text COMPLETED',
@@ -72,7 +61,7 @@ interface Recorded {
   });
 
   it('types nothing twice when the device client is killed in the middle of it, and looks before it goes on', async () => {
-    await open('client.txt');
+    await desktop.opens('client.txt');
     let left = '';
     desktop.model.story('client', [
       assigns('client.txt', 'Write.'),
@@ -97,7 +86,7 @@ interface Recorded {
     await desktop.killClient();
     await desktop.client();
     expect((await desktop.system.untilEnd(runId)).outcome).toBe('succeeded');
-    await written('client.txt', TEXT);
+    await desktop.written('client.txt', TEXT);
     expect(left.split('x').length - 1).toBeLessThanOrEqual(TYPED.length);
     await expect(actsOf(runId)).resolves.toEqual([
       'select_application_window COMPLETED',
@@ -109,7 +98,7 @@ interface Recorded {
   });
 
   it('is told that the display is gone, and does nothing any more', async () => {
-    await open('display.txt');
+    await desktop.opens('display.txt');
     desktop.model.story('display', [
       assigns('display.txt', 'Write.'),
       async (seen) => {
@@ -121,7 +110,7 @@ interface Recorded {
     ]);
     const view = await desktop.told('display');
     expect(view.status).toBe('FAILED');
-    await written('display.txt', 'as it was\n');
+    await desktop.written('display.txt', 'as it was\n');
     await expect(actsOf(view.runId)).resolves.toEqual(['select_application_window COMPLETED', 'set_edit_text FAILED']);
   });
 });

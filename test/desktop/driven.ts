@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { ApprovalView, DesktopApplication, RunView, TaskStar } from '#proto';
 import { TestSystem, until } from '../e2e/system.js';
 import { DeskModel } from './model.js';
+import { kill } from './own-processes.js';
 import { DesktopRig } from './rig.js';
 
 export const DESK = 'desk-1';
@@ -51,6 +52,28 @@ export class DrivenDesktop {
     }
   }
 
+  /** One with a text editor. */
+  static editor(): Promise<DrivenDesktop> {
+    return DrivenDesktop.start((rig) => ({ mousepad: { command: '/usr/bin/mousepad', args: [], files: [rig.home] } }));
+  }
+
+  /** Editors of these files, as they were, and no others. */
+  async opens(...names: readonly string[]): Promise<void> {
+    await this.ends('mousepad');
+    for (const name of names)
+      this.rig.start('mousepad', ['--disable-server', await this.rig.write(name, 'as it was\n')]);
+  }
+
+  /** Ends a program as a crash does it; settles when it is gone. */
+  async ends(program: string): Promise<void> {
+    for (const pid of await this.rig.processes(program)) kill(pid);
+    await until(`no ${program}`, async () => ((await this.rig.processes(program)).length === 0 ? true : undefined));
+  }
+
+  written(name: string, text: string): Promise<true> {
+    return until(`the file ${name}`, async () => ((await this.rig.text(name)) === text ? true : undefined));
+  }
+
   async #join(): Promise<void> {
     const words = ['devices', 'enroll', '--id', DESK, '--agent', 'DesktopAgent'] as const;
     ({ token: this.#token } = await this.system.json<{ token: string }>(...words));
@@ -85,9 +108,18 @@ export class DrivenDesktop {
     return this.sendAll(story, [star]);
   }
 
-  async sendAll(name: string, tasks: readonly Partial<TaskStar>[], more: object = {}): Promise<string> {
+  sendAll(name: string, tasks: readonly Partial<TaskStar>[], more: object = {}): Promise<string> {
+    return this.#submit(name, { constellation: { name, tasks, ...more } });
+  }
+
+  /** A goal, which the planner makes a plan of. */
+  sendGoal(name: string): Promise<string> {
+    return this.#submit(name, { goal: `Please do story-${name}.`, options: { editDeadlineMs: 600_000 } });
+  }
+
+  async #submit(name: string, request: object): Promise<string> {
     const file = join(this.system.home, `${name}.json`);
-    await writeFile(file, JSON.stringify({ requestId: `desk-${name}`, constellation: { name, tasks, ...more } }));
+    await writeFile(file, JSON.stringify({ requestId: `desk-${name}`, ...request }));
     return (await this.system.json<{ runId: string }>('submit', '-f', file)).runId;
   }
 

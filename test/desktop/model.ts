@@ -51,6 +51,7 @@ export class DeskModel {
   readonly #server: ModelServer;
   readonly #stories = new Map<string, readonly DeskTurn[]>();
   readonly #places = new Map<string, { turn: number; times: number }>();
+  readonly #plans = new Map<string, ModelServerReply[]>();
 
   private constructor(server: ModelServer) {
     this.#server = server;
@@ -73,6 +74,11 @@ export class DeskModel {
     this.#stories.set(name, turns);
   }
 
+  /** What the planner says of the goal that has this story, one after the other; the last one for ever. */
+  plan(name: string, replies: readonly ModelServerReply[]): void {
+    this.#plans.set(name, [...replies]);
+  }
+
   /** How far a story has come. */
   turnOf(name: string): number {
     return this.#places.get(name)?.turn ?? 0;
@@ -84,6 +90,12 @@ export class DeskModel {
 
   async #say(request: ModelServerRequest): Promise<ModelServerReply> {
     const name = /story-([a-z]+)/u.exec(request.prompt)?.[1] ?? '';
+    const plan = this.#plans.get(name) ?? [];
+    const [next] = plan;
+    if (next !== undefined && !/You are (?:Host|App)Agent/u.test(request.prompt)) {
+      if (plan.length > 1) plan.shift();
+      return next;
+    }
     const turns = this.#stories.get(name) ?? [];
     const place = this.#places.get(name) ?? { turn: 0, times: 0 };
     const seen = new Seen(request, place.times);
@@ -118,6 +130,18 @@ export const hostEnds =
   (result: string, status: 'FINISH' | 'FAIL' = 'FINISH'): DeskTurn =>
   () =>
     testing.hostSays({ status, result });
+
+/** The host gives a part to another device, and says what was done until then. */
+export const handsOver =
+  (to: string, subtask: string, result: string): DeskTurn =>
+  () =>
+    testing.hostSays({
+      status: 'ASSIGN',
+      function: 'HAND_OVER',
+      arguments: { to },
+      current_subtask: subtask,
+      result,
+    });
 
 /** One act on the control of this type and name, when it is there. */
 export const acts =
@@ -155,3 +179,10 @@ export const asksHost =
   (question: string): DeskTurn =>
   () =>
     testing.hostSays({ status: 'PENDING', questions: [question] });
+
+/** Whoever works in the editor puts this text there, in place of what is there. */
+export const puts = (text: string): DeskTurn => acts('set_edit_text', ['Edit', ''], { text, clear_current_text: true });
+
+/** The title of the editor says so when everything is in the file. */
+export const saved = (file: string): DeskTurn =>
+  when(({ prompt }) => prompt.includes(`"window":"~/${file} - Mousepad"`), appEnds('It is saved.'));

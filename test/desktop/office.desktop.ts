@@ -4,13 +4,14 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { text as textOf } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { until } from '../e2e/system.js';
+import { after, creates, edits, ends, task } from '../e2e/planner-stories.js';
 import { DESK, DrivenDesktop, type Applications } from './driven.js';
 import {
   acts,
   actsOn,
   appEnds,
   assigns,
+  handsOver,
   hostEnds,
   hostSees,
   presses,
@@ -81,10 +82,6 @@ const keeps = (format: string): DeskTurn => acts('click_input', ['Button', `Use 
       chromium: { command: '/usr/bin/chromium', args: [...plain, page], files: [] },
     };
   }
-  const endsOf = async (program: string): Promise<void> => {
-    for (const pid of await desktop.rig.processes(program)) process.kill(pid, 'SIGKILL');
-    await until(`no ${program}`, async () => ((await desktop.rig.processes(program)).length === 0 ? true : undefined));
-  };
   const file = (name: string): Promise<Buffer> => readFile(desktop.rig.file(name)).catch(() => Buffer.alloc(0));
 
   where(hasSpreadsheet)('writes three cells and a formula, as a workbook of others and as CSV', async () => {
@@ -111,7 +108,7 @@ const keeps = (format: string): DeskTurn => acts('click_input', ['Button', `Use 
     const sheet = partOf(await file('sum.xlsx'), 'xl/worksheets/sheet1.xml');
     for (const cell of ['B2', 'B3', 'B4']) expect(sheet).toMatch(new RegExp(`r="${cell}"[^>]*><v>[789]</v>`, 'u'));
     expect(sheet).toMatch(/r="B5"[^>]*><f[^>]*>SUM\(B2:B4\)<\/f><v>24<\/v>/u);
-    await endsOf('soffice.bin');
+    await desktop.ends('soffice.bin');
   });
 
   where(hasBrowser)('fills a form and sends it, when a person has said that it may be sent', async () => {
@@ -129,7 +126,7 @@ const keeps = (format: string): DeskTurn => acts('click_input', ['Button', `Use 
     expect((await desktop.system.cli('approve', approvalId)).code).toBe(0);
     expect((await desktop.system.untilEnd(runId)).outcome).toBe('succeeded');
     expect(sent).toEqual(['Änne Groß']);
-    await endsOf('chromium');
+    await desktop.ends('chromium');
   });
 
   where(hasBrowser, hasSpreadsheet)('copies from a page into a sheet', async () => {
@@ -148,8 +145,8 @@ const keeps = (format: string): DeskTurn => acts('click_input', ['Button', `Use 
     ]);
     expect((await desktop.told('copy')).outcome).toBe('succeeded');
     expect((await file('copy.fods')).toString('utf8')).toContain('4711');
-    await endsOf('chromium');
-    await endsOf('soffice.bin');
+    await desktop.ends('chromium');
+    await desktop.ends('soffice.bin');
   });
 
   where(hasSpreadsheet)('puts what two other devices have found into a sheet', async () => {
@@ -189,6 +186,44 @@ const keeps = (format: string): DeskTurn => acts('click_input', ['Button', `Use 
     );
     expect((await desktop.system.untilEnd(runId)).outcome).toBe('succeeded');
     expect((await file('collected.fods')).toString('utf8')).toContain('office:value="1984"');
-    await endsOf('soffice.bin');
+    await desktop.ends('soffice.bin');
+  });
+
+  where(hasSpreadsheet)('has another device asked for what it lacks, by the planner, and goes on with it', async () => {
+    const numberOf = ({ prompt }: Seen): string => /^\d{4}$/mu.exec(prompt)?.[0] ?? '';
+    const verify = { condition: 'result.size() > 0' };
+    const onScreen = { description: 'Please do story-lacks.', target_device_id: DESK };
+    desktop.model.plan('lacks', [
+      creates({ name: 'lacks', tasks: [{ task_id: 'sheet', name: 'sheet', ...onScreen, verify }], dependencies: [] }, [
+        { target_device_id: 'web-1' },
+      ]),
+      edits(
+        { tool: 'add_task', arguments: task('count', 'echo 1984') },
+        { tool: 'add_task', arguments: { task_id: 'again', name: 'again', ...onScreen, replaces: ['sheet'] } },
+        { tool: 'add_dependency', arguments: after('count', 'again') },
+      ),
+      ends('FINISH', 'The number of web-1 is in the sheet.', ['again']),
+    ]);
+    desktop.model.story('lacks', [
+      starts('soffice.bin'),
+      handsOver('web-1', 'Say how many there are.', 'The sheet is open.'),
+      assigns('LibreOffice Calc', 'Write the number, and save it.'),
+      at('A1', (seen) => presses(`${numberOf(seen)}{ENTER}`)(seen)),
+      at('A2', (seen) => savesAs('')[0]?.(seen)),
+      ...savesAs('lacked.fods').slice(1),
+      when((seen) => seen.prompt.includes('"window":"lacked.fods'), appEnds('It is there.')),
+      hostEnds('It is there.'),
+    ]);
+    const view = await desktop.system.untilEnd(await desktop.sendGoal('lacks'));
+    const [first] = view.tasks;
+    expect([first?.error?.code, first?.attempts]).toEqual(['NEEDS_DEVICE', 1]);
+    expect(view.tasks.map(({ id, device, status }) => [id, device, status])).toEqual([
+      ['sheet', DESK, 'FAILED'],
+      ['count', 'web-1', 'COMPLETED'],
+      ['again', DESK, 'COMPLETED'],
+    ]);
+    expect(view.outcome).toBe('succeeded');
+    expect((await file('lacked.fods')).toString('utf8')).toContain('office:value="1984"');
+    await desktop.ends('soffice.bin');
   });
 });

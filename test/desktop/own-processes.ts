@@ -61,7 +61,8 @@ export class OwnProcesses {
 
 const pids = async (): Promise<number[]> => (await readdir('/proc')).filter((name) => /^\d+$/u.test(name)).map(Number);
 
-function kill(pid: number): void {
+/** Nothing is wrong when it is gone already. */
+export function kill(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {

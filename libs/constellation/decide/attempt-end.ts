@@ -3,6 +3,7 @@ import {
   FILE_ENDS,
   INPUT_UNAVAILABLE,
   LIMITS,
+  NEEDS_DEVICE,
   type Actor,
   type Instant,
   type Json,
@@ -137,6 +138,8 @@ function anotherTry(
   const { star, attempt, unsent, deadlineAt, deviceId } = task;
   // What predecessors answered does not change: what could not be delivered whole, or where it has to be, cannot be the next time.
   if (code === INPUT_UNAVAILABLE || code === FILE_ENDS.clash) return null;
+  // What belongs on another device does so the next time, too.
+  if (code === NEEDS_DEVICE) return null;
   if (run.ending !== null || deadlinePassed(run, now)) return null;
   if (deadlineAt !== null && now >= Date.parse(deadlineAt)) return null;
   const outcomeKnown = outcome === 'failed' || outcome === 'timed_out';

@@ -11,6 +11,7 @@ import {
 } from '../agent/index.js';
 import type { Done } from '../strategies/index.js';
 import { act, askAll, type ScreenAct } from './act.js';
+import { handOver, HAND_OVER_TOOL } from './hand-over.js';
 import type { SeenListing } from './listing.js';
 import { ASSIGN, HOST_AGENT, PENDING, type Screen, type ScreenValues } from './screen.js';
 
@@ -18,7 +19,7 @@ const NOTHING: Omit<Done, 'status'> = { calls: [], answers: [], reads: [], probl
 
 /**
  * Makes the call of a HostAgent: it chooses or starts what is worked in, or asks a device that has a command line. With ASSIGN the
- * subtask goes to the AppAgent, when the window is really chosen.
+ * subtask goes to the AppAgent, when the window is really chosen, or to another device of the run.
  */
 export function hostAction(): Strategy<ScreenValues<ScreenHostReply>, Screen> {
   return strategyOf<ScreenValues<ScreenHostReply>, Screen>()({
@@ -40,6 +41,7 @@ export function hostAction(): Strategy<ScreenValues<ScreenHostReply>, Screen> {
         at.agent.decide(status, result);
         return { done: { ...NOTHING, status } };
       }
+      if (reply.function === HAND_OVER_TOOL.name) return { done: handOver(at, reply, tools) };
       const seen = { agent: HOST_AGENT, chosen: at.context.get('chosen'), listing };
       const wanted = { function: reply.function, arguments: reply.arguments, confirm: false };
       const acted = yield* act(at, wanted, seen, tools);
