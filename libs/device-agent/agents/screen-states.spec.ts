@@ -45,8 +45,7 @@ function cameOf(replies: readonly Said[], { ends, task = screenTask() }: World):
   const answers = () => ({ text: 'the first', note: '' });
   const driven = drive(kind, task, scripted({ replies, calls, answers }));
   const { end, effects } = driven;
-  const of = <K extends string>(wanted: K) => effects.filter((effect) => effect.kind === wanted);
-  const asked = of('ask-model').map((effect) => (effect.kind === 'ask-model' ? effect.agent : ''));
+  const asked = effects.flatMap((effect) => (effect.kind === 'ask-model' ? [effect.agent] : []));
   const isDone = ({ tool }: CommandCall) => !/^(?:get|capture)_/u.test(tool);
   const confirmed = effects.filter((effect) => effect.kind === 'call-tool' && effect.confirm === true);
   const last = [...(asked.at(-1) === 'HostAgent' ? host : app).views].at(-1);
@@ -54,8 +53,11 @@ function cameOf(replies: readonly Said[], { ends, task = screenTask() }: World):
     asked: asked.map((name) => name.slice(0, 1).toLowerCase()).join(''),
     did: callsOf(driven).flatMap((call) => (isDone(call) ? [call.tool] : [])),
     confirmed: callsOf({ effects: confirmed }).map(({ tool }) => tool),
-    questions: of('ask-person').map((effect) => (effect.kind === 'ask-person' ? effect.question : '')),
-    end: end.kind === 'finished' ? `finished: ${String(end.result)}` : `${end.code}: ${end.message}`,
+    questions: effects.flatMap((effect) => (effect.kind === 'ask-person' ? [effect.question] : [])),
+    end:
+      end.kind === 'finished'
+        ? `finished: ${typeof end.result === 'string' ? end.result : ''}`
+        : `${end.code}: ${end.message}`,
     told: JSON.stringify([last?.memory.items.at(-1), last?.observation]),
     heard: app.views.at(-1)?.memory.items.at(-1)?.problems.join(' ') ?? '',
   };
@@ -151,7 +153,7 @@ describe('a part for another device', () => {
   it.each<[what: string, came: Came, replies: readonly Said[]]>([
     [
       'ends the task, says for which, and no device hears of it',
-      { asked: 'h', did: [], end: 'NEEDS_DEVICE: needs another device (web-1) for: count the files' },
+      { asked: 'h', did: [], end: 'NEEDS_DEVICE: needs another device ("web-1") for: count the files' },
       [over({ arguments: { to: 'web-1' } })],
     ],
     [

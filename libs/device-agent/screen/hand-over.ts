@@ -47,7 +47,7 @@ export function handOver({ agent }: StrategyCall<Screen>, reply: ScreenHostReply
   }
   const { to } = call.arguments;
   const part = reply.current_subtask.slice(0, SUBTASK_CHARS_MAX);
-  const message = `needs another device (${String(to)}) for: ${part}`;
+  const message = `needs another device (${JSON.stringify(to)}) for: ${part}`;
   agent.fail({ code: NEEDS_DEVICE, message }, reply.result);
   return { ...nothing, problems: [], status: FAIL };
 }
