@@ -8,8 +8,9 @@ import {
   type RunLog,
 } from '#libs/event-log';
 import type { Clock } from '#libs/platform';
-import { findTask, foldRun } from '#libs/constellation';
+import { findTask, foldRun, type Run } from '#libs/constellation';
 import { emptyAttempt, findOrder, foldAttempt, type Attempt, type AttemptOrder } from '#libs/attempt';
+import { SharedReads } from './shared-reads.js';
 
 export const SERVICE = 'device-agent';
 
@@ -43,16 +44,18 @@ export interface CommitsOptions {
 /** Attempts and runs as they are stored; the only writer of ATTEMPTS. */
 export class AttemptCommits extends Aggregates<AttemptLogKey, AttemptCommit, AttemptEvent, Attempt> {
   readonly #runs: RunLog;
+  /** After an outage all attempts of a large run come again at once, and each asks how its run stands. */
+  readonly #folded: SharedReads<RunId, Run | undefined>;
 
   constructor({ attempts, runs, clock, instance }: CommitsOptions) {
     super(ATTEMPT, { log: attempts, clock, by: { service: SERVICE, instance } });
     this.#runs = runs;
+    this.#folded = new SharedReads(async (runId) => foldRun(await this.historyOf(runId)));
   }
 
   /** Whether the run, read now, has the task RUNNING with this attempt. */
   async isRunning({ runId, taskId, attempt }: AttemptKey): Promise<boolean> {
-    const stored = await this.#runs.load(runId);
-    const run = foldRun(stored.map(({ commit }) => commit));
+    const run = await this.#folded.of(runId);
     const task = run === undefined ? undefined : findTask(run, taskId);
     return task?.status === 'RUNNING' && task.attempt === attempt;
   }

@@ -78,6 +78,18 @@ describe('a first delivery', () => {
     expect(await handled).toEqual({ kind: 'done' });
   });
 
+  it('that comes again with many others reads their run twice at most: it may be long', async () => {
+    const many = Array.from({ length: 20 }, (_, index) => ({ id: `t${index}` }));
+    const calls: string[] = [];
+    const agent = new TestAgent(world, { before: async (call) => void calls.push(call) });
+    const large = new TestRun(many);
+    const started = large.start(...many);
+    await world.record(large);
+    expect(await agent.starts.handle(messageOf(started, 2))).toEqual({ kind: 'done' });
+    expect(calls.filter((call) => call === 'runs.load').length).toBeLessThanOrEqual(2);
+    expect(device.executed).toHaveLength(20);
+  });
+
   it('passes over commits that start nothing, and buries what is no commit', async () => {
     const agent = new TestAgent(world);
     expect(await agent.starts.handle(messageOf(run.stop('a')))).toEqual({ kind: 'done' });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { foldRun, isTerminal } from '#libs/constellation';
 import { pipelines, watchedRun } from '#libs/testing';
-import { latencies } from './console-figures.runner.js';
+import { eventTimes, stageMeans } from './event-times.js';
 
 describe('what the bench of the console watches', () => {
   it('is a whole run of so many tasks, one result in each commit', () => {
@@ -19,17 +19,35 @@ describe('what the bench of the console watches', () => {
     expect(lines.length).toBeGreaterThan(96);
   });
 
-  it('takes the time until an event, or one behind it, is shown', () => {
+  it('takes the time until an event, or one behind it, is painted, and where it went', () => {
     const given = [
-      { event: 3, at: 10 },
-      { event: 5, at: 20 },
-      { event: 6, at: 30 },
+      { event: 3, at: 10, place: 7, storedAt: 12 },
+      { event: 5, at: 20, place: 8, storedAt: 21 },
+      { event: 6, at: 30, place: 9, storedAt: 31 },
     ];
     const shown = [
-      { event: 4, at: 25 },
-      { event: 6, at: 70 },
+      { event: 4, changedAt: 20, at: 25 },
+      { event: 6, changedAt: 60, at: 70 },
     ];
-    expect(latencies(given, shown)).toEqual([15, 50, 40]);
-    expect(() => latencies([...given, { event: 7, at: 80 }], shown)).toThrow('event 7');
+    const heard = new Map([
+      [7, 15],
+      [8, 26],
+      [9, 33],
+    ]);
+    // The second was told to the other client before the log had answered.
+    const others = new Map([
+      [7, 14],
+      [8, 20],
+      [9, 34],
+    ]);
+    const times = eventTimes(given, { shown, heard }, others);
+    expect(times).toEqual([
+      { all: 15, stages: [2, 2, 1, 5, 5] },
+      { all: 50, stages: [1, 0, 5, 34, 10] },
+      { all: 40, stages: [1, 3, 0, 26, 10] },
+    ]);
+    expect(stageMeans(times).slow).toEqual([1, 0, 5, 34, 10]);
+    const late = [...given, { event: 7, at: 80, place: 10, storedAt: 81 }];
+    expect(() => eventTimes(late, { shown, heard }, others)).toThrow('event 7');
   });
 });

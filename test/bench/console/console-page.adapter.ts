@@ -10,24 +10,53 @@ const DRAWN_MS_MAX = 120_000;
 /** In the page: the event that the run is shown as of, as its bar of time says. */
 const SHOWN = `Number(/#(\\d+)/u.exec(document.querySelector('.time-at')?.textContent ?? '')?.[1] ?? 0)`;
 
-/** In the page: from now on it keeps which event is shown since when; a time is taken when what has changed was painted. */
+/** In the page, before anything of it runs: when which commit of a run came, by its place in the log. */
+const KEEP_HEARD = `
+  window.benchHeard = [];
+  window.WebSocket = class extends WebSocket {
+    constructor(...args) {
+      super(...args);
+      this.addEventListener('message', ({ data }) => {
+        const place = /^[^{]*\\{"channel":\\d+,"kind":"commit","sequence":(\\d+)/u.exec(data)?.[1];
+        if (place !== undefined) window.benchHeard.push([Number(place), performance.now()]);
+      });
+    }
+  };`;
+
+/** In the page: from now on it keeps which event is there since when, and since when what has changed is painted. */
 const KEEP_SHOWN = `(() => {
   const shown = (window.benchShown = []);
+  window.benchHeard.length = 0;
   let last = 0;
   new MutationObserver(() => {
     const event = ${SHOWN};
     if (event <= last) return;
     last = event;
-    requestAnimationFrame(() => setTimeout(() => shown.push([event, performance.now()])));
+    const changed = performance.now();
+    requestAnimationFrame(() => setTimeout(() => shown.push([event, changed, performance.now()])));
   }).observe(document.body, { subtree: true, childList: true, characterData: true });
 })()`;
+/** In the page: resolves when what was changed is painted. */
+const PAINTED = 'new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)))';
+const FRAMES = 120;
+const MOVED_PX = 200;
+const ZOOM_PX = -12;
 const CLOCK_READINGS = 40;
-const Shown = z.array(z.tuple([z.int(), z.number()]));
+const Heard = z.array(z.tuple([z.int(), z.number()]));
+const Shown = z.array(z.tuple([z.int(), z.number(), z.number()]));
 
-/** Since when an event was shown, by the clock of this process. */
+/** Since when an event was in the page, and painted, by the clock of this process. */
 export interface ShownEvent {
   readonly event: number;
+  readonly changedAt: number;
   readonly at: number;
+}
+
+/** What a page has kept. */
+export interface Kept {
+  readonly shown: readonly ShownEvent[];
+  /** When a commit came, by its place in the log. */
+  readonly heard: ReadonlyMap<number, number>;
 }
 
 /** A browser that is logged in, with one page. */
@@ -46,6 +75,7 @@ export class ConsolePage {
     const args = process.geteuid?.() === 0 ? ['--no-sandbox'] : [];
     const browser = await chromium.launch({ executablePath: own ?? (await packed.executablePath()), args });
     const page = await browser.newPage({ viewport: { width: 1_440, height: 900 } });
+    await page.addInitScript(KEEP_HEARD);
     const answer = await page.request.post(`${url}/login`, {
       form: { token },
       headers: { Origin: url },
@@ -64,6 +94,36 @@ export class ConsolePage {
       .waitFor({ state: 'attached', timeout: DRAWN_MS_MAX });
   }
 
+  /** Moves the constellation, or zooms it until its stars can be read, once a frame: what each costs the main thread, by the processor's clock. */
+  async frames(gesture: 'move' | 'zoom'): Promise<number[]> {
+    const page = this.#page;
+    const box = await page.locator('.tab-sky').boundingBox();
+    if (box === null) throw new Error('there is no constellation');
+    const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
+    const client = await page.context().newCDPSession(page);
+    await client.send('Performance.enable', { timeDomain: 'threadTicks' });
+    const busyMs = async (): Promise<number> => {
+      const { metrics } = await client.send('Performance.getMetrics');
+      return (metrics.find(({ name }) => name === 'TaskDuration')?.value ?? Number.NaN) * 1_000;
+    };
+    await page.mouse.move(x, y);
+    if (gesture === 'move') await page.mouse.down();
+    const costs: number[] = [];
+    let before = await busyMs();
+    for (let frame = 1; frame <= FRAMES; frame++) {
+      const angle = (frame / FRAMES) * 2 * Math.PI;
+      if (gesture === 'zoom') await page.mouse.wheel(0, ZOOM_PX);
+      else await page.mouse.move(x + Math.sin(angle) * MOVED_PX, y + (1 - Math.cos(angle)) * MOVED_PX);
+      await page.evaluate(PAINTED);
+      const now = await busyMs();
+      costs.push(now - before);
+      before = now;
+    }
+    if (gesture === 'move') await page.mouse.up();
+    await client.detach();
+    return costs;
+  }
+
   /** From now on it is kept since when which event is shown. */
   async keepShown(): Promise<void> {
     await this.#page.evaluate(KEEP_SHOWN);
@@ -75,10 +135,14 @@ export class ConsolePage {
   }
 
   /** What was kept, in order. */
-  async shown(): Promise<ShownEvent[]> {
+  async kept(): Promise<Kept> {
     const ahead = await this.#ahead();
-    const kept = Shown.parse(await this.#page.evaluate('window.benchShown'));
-    return kept.map(([event, at]) => ({ event, at: at - ahead }));
+    const shown = Shown.parse(await this.#page.evaluate('window.benchShown'));
+    const heard = Heard.parse(await this.#page.evaluate('window.benchHeard'));
+    return {
+      shown: shown.map(([event, changed, at]) => ({ event, changedAt: changed - ahead, at: at - ahead })),
+      heard: new Map(heard.map(([place, at]) => [place, at - ahead])),
+    };
   }
 
   /** By how much the clock of the page is ahead of ours, by the quickest of some readings: right to half the time that it took. */

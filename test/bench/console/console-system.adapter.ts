@@ -22,11 +22,13 @@ export class ConsoleSystem {
   /** The administrator's. */
   readonly nc: NatsConnection;
   readonly #home: string;
-  readonly #pid: number;
+  readonly #pids: ReadonlyMap<string, number>;
 
-  private constructor(parts: { token: string; url: string; nc: NatsConnection; home: string; pid: number }) {
+  private constructor(
+    parts: Pick<ConsoleSystem, 'token' | 'url' | 'nc'> & { home: string; pids: ReadonlyMap<string, number> },
+  ) {
     ({ token: this.token, url: this.url, nc: this.nc } = parts);
-    [this.#home, this.#pid] = [parts.home, parts.pid];
+    [this.#home, this.#pids] = [parts.home, parts.pids];
   }
 
   static async start(parent: string): Promise<ConsoleSystem> {
@@ -39,10 +41,11 @@ export class ConsoleSystem {
       );
       const json = async (file: string): Promise<unknown> => JSON.parse(await readFile(join(home, file), 'utf8'));
       const { nats, console: url } = Endpoints.parse(await json('endpoints.json'));
-      const pid = Processes.parse(await json('processes.json'))['console']?.pid ?? 0;
+      const processes = Object.entries(Processes.parse(await json('processes.json')));
+      const pids = new Map(processes.map(([name, { pid }]) => [name, pid]));
       const seedFile = join(home, 'keys/admin.seed');
       const nc = await connectBus({ url: nats, seedFile, name: 'bench', inboxPrefix: '_INBOX_admin' });
-      return new ConsoleSystem({ token, url, nc, home, pid });
+      return new ConsoleSystem({ token, url, nc, home, pids });
     } catch (error) {
       await cli(home, 'down').catch(() => undefined);
       await rm(home, { recursive: true, force: true });
@@ -52,8 +55,25 @@ export class ConsoleSystem {
 
   /** What the process of the console holds in memory now. */
   rssBytes(): number {
-    const line = /^VmRSS:\s+(?<kib>\d+) kB$/mu.exec(readFileSync(`/proc/${this.#pid}/status`, 'utf8'));
+    const line = /^VmRSS:\s+(?<kib>\d+) kB$/mu.exec(readFileSync(`/proc/${this.#pidOf('console')}/status`, 'utf8'));
     return Number(line?.groups?.['kib'] ?? Number.NaN) * 1024;
+  }
+
+  /** While something is done this service stands still. */
+  async without<T>(service: string, work: () => Promise<T>): Promise<T> {
+    const pid = this.#pidOf(service);
+    process.kill(pid, 'SIGSTOP');
+    try {
+      return await work();
+    } finally {
+      process.kill(pid, 'SIGCONT');
+    }
+  }
+
+  #pidOf(service: string): number {
+    const pid = this.#pids.get(service);
+    if (pid === undefined) throw new Error(`no process is called ${service}`);
+    return pid;
   }
 
   async stop(): Promise<void> {
