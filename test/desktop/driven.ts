@@ -136,11 +136,19 @@ export class DrivenDesktop {
   }
 
   /** A person says yes to whatever is asked, until the run has ended. */
-  async approved(runId: string): Promise<RunView> {
+  approved(runId: string): Promise<RunView> {
+    return this.#answered(runId, 'approve');
+  }
+
+  /** A person says no to whatever is asked, until the run has ended. */
+  rejected(runId: string): Promise<RunView> {
+    return this.#answered(runId, 'reject');
+  }
+
+  async #answered(runId: string, word: 'approve' | 'reject'): Promise<RunView> {
     return until(`the end of ${runId}`, async () => {
       const view = await this.system.show(runId);
-      for (const { approvalId, state } of view.approvals)
-        if (state === 'open') await this.system.cli('approve', approvalId);
+      for (const { approvalId, state } of view.approvals) if (state === 'open') await this.system.cli(word, approvalId);
       return view.endedAt === null ? undefined : view;
     });
   }

@@ -191,11 +191,19 @@ describe('keys', () => {
 
 describe('files and pages', () => {
   const dialog = placed('mousepad', { window: 'Save As', control: { id: '1', type: 'Edit', name: 'Name:' } });
-  it('a name alone stays where the dialog is; a path waits for a person', () => {
+  it('a name alone stays where the dialog is; a path and a hidden name wait for a person', () => {
     expect(decided('set_edit_text', { text: 'notes.txt' }, dialog)).toBe('log');
-    for (const text of ['/etc/passwd', 'C:\\Windows\\a', '../a', '~/.bashrc', '\\\\host\\share'])
+    for (const text of ['/etc/passwd', 'C:\\Windows\\a', '../a', '~/.bashrc', '\\\\host\\share', '.profile', ' ..'])
       expect(decided('set_edit_text', { text }, dialog)).toBe('approve');
-    expect(decided('keyboard_input', { keys: '/etc/cron.d/x{ENTER}' }, dialog)).toBe('approve');
+    for (const keys of [
+      '/etc/cron.d/x{ENTER}',
+      '.profile',
+      '{VK_CONTROL}a{BACK}.profile',
+      '{VK_CONTROL}a.profile',
+      '{HOME}~',
+    ])
+      expect(decided('keyboard_input', { keys }, dialog)).toBe('approve');
+    expect(decided('keyboard_input', { keys: '{END}s.txt{ENTER}' }, dialog)).toBe('log');
   });
   it('an address waits like the network', () => {
     const bar = placed('mousepad', { control: { id: '1', type: 'Edit', name: 'Address and search bar' } });

@@ -70,18 +70,18 @@ function clicking(on: ScreenPlace | undefined): readonly CommandFinding[] {
   return [plain('write', 'click', `It clicks on ${control.type === '' ? 'a control' : control.type}.`)];
 }
 
+/** In a dialog for files a name alone stays in the directory that is shown; a path chooses the place, and what starts by itself is hidden. */
 function setting(text: string, on: ScreenPlace | undefined): readonly CommandFinding[] {
   const name = on?.control?.name ?? '';
   if (on?.control === undefined) return [asks('privileged', 'control', 'Nobody knows which field it fills.')];
   if (isAddressBar(name)) return [asks('network', 'address', 'It says which page is to be opened.')];
-  // A name alone stays in the directory that the dialog shows; whoever writes a path chooses the place.
-  if (isFileDialog(on.window) && /[/\\]|^\.\.|^~/u.test(text))
-    return [asks('privileged', 'path', 'It names a place for a file by its path.')];
+  if (isFileDialog(on.window) && /[/\\]|^\s*[.~]/u.test(text))
+    return [asks('privileged', 'path', 'It names a place for a file by its path, or a file that is hidden.')];
   return [plain('write', 'text', 'It sets the text of a field.')];
 }
 
 function pressing(keys: string, on: ScreenPlace | undefined): readonly CommandFinding[] {
-  const { unusual, presses, deletes } = keysMeaning(keys);
+  const { unusual, presses, deletes, hidden } = keysMeaning(keys);
   const { type = '', name = '' } = on?.control ?? {};
   if (unusual !== '')
     return [asks('privileged', 'keys', `It presses ${JSON.stringify(unusual.slice(0, 40))}, which may do anything.`)];
@@ -89,8 +89,8 @@ function pressing(keys: string, on: ScreenPlace | undefined): readonly CommandFi
   if (presses && isCommitLike(name))
     return [asks('destructive', 'commit', `It presses ${JSON.stringify(name.slice(0, 80))}.`)];
   if (presses && isAddressBar(name)) return [asks('network', 'address', 'It opens a page.')];
-  if (isFileDialog(on?.window ?? '') && /[/\\]/u.test(keys))
-    return [asks('privileged', 'path', 'It types a place for a file.')];
+  if (isFileDialog(on?.window ?? '') && (hidden || /[/\\]/u.test(keys)))
+    return [asks('privileged', 'path', 'It types a place for a file, or the name of a hidden one.')];
   return [plain('write', 'keys', 'It types.')];
 }
 

@@ -18,16 +18,20 @@ export interface KeysMeaning {
   /** They press what has the focus, or the button that a dialog has for that. */
   readonly presses: boolean;
   readonly deletes: boolean;
+  /** A text that begins with the sign of a hidden file, or of a home: at first, or after a key that may have emptied the field. */
+  readonly hidden: boolean;
 }
 
 /** What keys are likely to do. What is not understood is unusual. */
 export function keysMeaning(keys: string): KeysMeaning {
   const hands = new HeldKeys();
-  let [unusual, presses, deletes] = ['', /[\r\n]/u.test(keys), false];
+  let [unusual, presses, deletes, hidden, isFresh] = ['', /[\r\n]/u.test(keys), false, false, true];
   for (const [token, inner] of keys.matchAll(/\{([^{}]*)\}|[^]/gu)) {
     const [name = '', how] = (inner ?? '').trim().toUpperCase().split(/\s+/u);
     if (inner !== undefined && hands.hold(name, how)) continue;
     const isHeld = hands.press();
+    hidden ||= isFresh && !isHeld && (token === '.' || token === '~');
+    isFresh = inner !== undefined || isHeld || (isFresh && token === ' ');
     if (inner === undefined) {
       // A brace that is left over belongs to nothing that can be read.
       if (token === '{' || token === '}' || (isHeld && !CHORDS.test(token))) unusual ||= token;
@@ -37,7 +41,7 @@ export function keysMeaning(keys: string): KeysMeaning {
     } else if (DELETES.test(name)) deletes = true;
     else if (!NAVIGATION.test(name)) unusual ||= token;
   }
-  return { unusual: unusual || hands.left, presses, deletes };
+  return { unusual: unusual || hands.left, presses, deletes, hidden };
 }
 
 /** Whether Ctrl is held while a key is pressed: for that key, or until it is let go. */
