@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ACTOR_EVENT_TYPES, Login, Roles } from './actor-events.js';
 import { Actor, ActorId, BusKey, Vouched } from './actors.js';
-import { idSchema, Instant, RunId, Sha256, TaskId } from './ids.js';
+import { DeviceId, idSchema, Instant, RunId, Sha256, TaskId } from './ids.js';
 
 /** What somebody did who changed nothing: looked at what is recorded, took it along, checked it, came in or did not. */
 export const AccessWhat = z.enum([
@@ -28,6 +28,8 @@ const about = {
   taskId: TaskId.optional(),
   /** The content that was fetched by its name. */
   artifact: Sha256.optional(),
+  /** The device whose screen was shown, as it was then. */
+  deviceId: DeviceId.optional(),
   /**
    * SHA-256 of the words that were looked for, in UTF-8: who suspects a question can compare it. Not the words themselves, for who looks
    * whether a password has leaked writes it.

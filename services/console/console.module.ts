@@ -36,7 +36,7 @@ import {
   RunOutput,
   RunRecords,
 } from './streams/index.js';
-import { ScreenDesk, ScreenSockets } from './screens/index.js';
+import { ScreenDesk, ScreensController, ScreenSockets } from './screens/index.js';
 import { ConsoleAdmission, ADMISSION_LIMITS, Door, OpenAnswers, RefusalsFilter, RolesGuard } from './http/index.js';
 
 const CONSOLE_CONFIG = token<ConsoleConfig>('CONSOLE_CONFIG');
@@ -60,6 +60,7 @@ const SEED = token<{ readonly seed: string | undefined }>('SEED');
     AttentionController,
     ContentApprovalsController,
     DevicesController,
+    ScreensController,
     QuestionsController,
     EnrolmentController,
     ArtifactsController,

@@ -17,7 +17,7 @@ const REFUSED_EVERY_MS = 60_000;
 const NOBODY = '_';
 
 /** Which part of what is recorded somebody reads. */
-export type AccessReading = Pick<AccessRecord, 'what' | 'runId' | 'taskId' | 'artifact' | 'asked'>;
+export type AccessReading = Pick<AccessRecord, 'what' | 'runId' | 'taskId' | 'artifact' | 'deviceId' | 'asked'>;
 
 export interface AccessDeskParts {
   readonly nc: NatsConnection;
@@ -49,8 +49,8 @@ export class AccessDesk {
 
   /** Once an hour for the same login and the same reading. Throws RefusedError when it cannot be stored. */
   async reads(caller: ConsoleCaller, reading: AccessReading, peer: string | undefined): Promise<void> {
-    const { what, runId, taskId, artifact, asked } = reading;
-    const about = [what, runId, taskId, artifact, asked];
+    const { what, runId, taskId, artifact, deviceId, asked } = reading;
+    const about = [what, runId, taskId, artifact, deviceId, asked];
     const key = JSON.stringify([caller.actor.id, caller.issuer, caller.session, ...about]);
     await shown(this.#readings.do(key, this.#now, () => this.#store(caller, reading, peer)));
   }

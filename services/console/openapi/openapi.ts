@@ -16,6 +16,7 @@ import {
 } from './described.js';
 import { ENROLMENT_SCHEMAS, enrolmentPaths } from './enrolment-paths.js';
 import { OUTPUT_FIELDS } from './output-fields.js';
+import { SCREEN_SCHEMAS, screenPaths } from './screen-paths.js';
 import { questionPaths, questionSchemas } from './question-paths.js';
 import { METRICS_FIELDS } from './metrics-fields.js';
 import { SEARCH_FIELDS } from './search-fields.js';
@@ -87,6 +88,7 @@ const SCHEMAS = {
   Search: QUERIES.logging.search.answer,
   Figures: QUERIES.logging.metrics.answer,
   ...ENROLMENT_SCHEMAS,
+  ...SCREEN_SCHEMAS,
   ...questionSchemas(),
 };
 
@@ -292,6 +294,7 @@ export function openApi(): Record<string, unknown> {
         },
       },
       ...enrolmentPaths(),
+      ...screenPaths(),
       '/v1/artifacts/{sha256}': {
         get: operation(
           'The content of an artifact: a whole output, or a file that a task has left',

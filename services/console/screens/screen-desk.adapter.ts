@@ -34,18 +34,26 @@ export class ScreenDesk {
     for (const view of this.#open) view.close(VIEW_CLOSE.over, 'the console stops');
   }
 
-  /** Resolves when the viewer may be let in, to what shows him the screen. Throws RefusedError. */
+  /** The devices whose screens can be shown. */
+  get deviceIds(): readonly DeviceId[] {
+    return [...this.#parts.screens.keys()].toSorted();
+  }
+
+  /**
+   * Resolves when the viewer may be let in, to what shows him the screen, or says why it cannot be seen now: of an upgrade that is refused a
+   * browser tells no page anything. Throws RefusedError.
+   */
   async admit(deviceId: DeviceId, caller: ConsoleCaller, request: CalledRequest): Promise<(viewer: WebSocket) => void> {
     const { screens, desk, logger } = this.#parts;
     mustDo(caller, 'READ_OUTPUT');
     const screen = screens.get(deviceId);
     if (screen === undefined) throw new RefusedError({ code: 'NOT_FOUND', message: NO_SCREEN(deviceId) }, 404);
-    await desk.reads(caller, { what: 'OUTPUT_READ' }, peerOf(request));
+    await desk.reads(caller, { what: 'OUTPUT_READ', deviceId }, peerOf(request));
     const server = await openVncServer(screen).catch((err: unknown) => {
       logger.warn({ err, deviceId }, 'the screen of a device is not shown');
-      const why = err instanceof VncServerError ? err.message : 'it cannot be reached';
-      throw new RefusedError({ code: 'TRY_AGAIN', message: `The screen of ${deviceId} is not shown: ${why}.` });
+      return err instanceof VncServerError ? err.message : 'it cannot be reached';
     });
+    if (typeof server === 'string') return (viewer) => viewer.close(VIEW_CLOSE.server, server);
     return (viewer) => {
       const view = new ScreenView({ viewer, server, has: this.#holder(deviceId, caller), logger });
       this.#open.add(view);

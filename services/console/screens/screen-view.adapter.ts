@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import type { Logger } from 'pino';
 import type { WebSocket } from 'ws';
+import { withKnownEncodings } from './asked-encodings.js';
 import { ClientMessageError, ClientMessages } from './client-messages.js';
 import { Hands } from './hands.js';
 import { ViewerGreeting } from './viewer-greeting.js';
@@ -85,7 +86,7 @@ export class ScreenView {
     for (const message of this.#messages.take(data)) {
       const has = Hands.acts(message) && (await this.#has());
       if (server.destroyed) return;
-      for (const bytes of this.#hands.passes(message, has)) server.write(bytes);
+      for (const bytes of this.#hands.passes(withKnownEncodings(message), has)) server.write(bytes);
     }
   }
 

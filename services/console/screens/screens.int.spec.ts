@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { pino } from 'pino';
 import { WebSocket } from 'ws';
-import type { AccessDesk } from '../access/index.js';
+import type { AccessDesk, AccessReading } from '../access/index.js';
 import type { ConsoleCaller } from '../callers/index.js';
 import { RefusedError, type Door } from '../http/index.js';
 import type { RegistryWords } from '../runs/index.js';
@@ -78,7 +78,7 @@ beforeEach(async () => {
   const knock = async () => caller;
   const watch = (_: unknown, end: () => unknown) => ((cut = end), () => undefined);
   const door = { knock, watch } as unknown as Door;
-  const reads = async (_: unknown, { what }: { readonly what: string }) => void read.push(what);
+  const reads = async (_: unknown, { what, deviceId }: AccessReading) => void read.push(`${what} ${deviceId}`);
   const access = { reads } as unknown as AccessDesk;
   const by = () => (taken === undefined ? {} : { taken: { by: { id: taken } } });
   const ask = async () => ({ devices: [{ deviceId: 'desk-1', ...by() }] });
@@ -126,7 +126,7 @@ describe('the screen of a device', () => {
   it('is seen, and recorded as read, and not acted on by who has not taken it over', async () => {
     const { viewer, shown } = await viewing();
     await shown();
-    expect(read).toEqual(['OUTPUT_READ']);
+    expect(read).toEqual(['OUTPUT_READ desk-1']);
     viewer.send(KEY);
     viewer.send(UPDATE);
     expect(await peer.hears(GREETING.length + UPDATE.length)).toEqual(Buffer.concat([GREETING, UPDATE]));
@@ -165,9 +165,25 @@ describe('the screen of a device', () => {
     expect(read).toEqual([]);
   });
 
-  it('is not shown while nothing answers there, which is said', async () => {
+  it('is not shown while nothing answers there, which a page is told', async () => {
     peer.close();
-    expect(await refusal('desk-1')).toBe(503);
+    const viewer = new WebSocket(`${url}desk-1/screen`, 'binary');
+    expect(await once(viewer, 'close')).toEqual([1011, Buffer.from('it cannot be reached')]);
+  });
+
+  it('is never asked to be told of a mouse in messages that are not known here', async () => {
+    const { viewer } = await viewing();
+    const wishes = [5, -316, 7];
+    const asked = (of: readonly number[]): Buffer => {
+      const bytes = Buffer.alloc(4 + 4 * of.length);
+      bytes.writeUInt8(2, 0);
+      bytes.writeUInt16BE(of.length, 2);
+      for (const [at, one] of of.entries()) bytes.writeInt32BE(one, 4 + 4 * at);
+      return bytes;
+    };
+    viewer.send(asked(wishes));
+    expect(await peer.hears(GREETING.length + 12)).toEqual(Buffer.concat([GREETING, asked([5, 7])]));
+    viewer.terminate();
   });
 });
 

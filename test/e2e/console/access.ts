@@ -7,8 +7,8 @@ import type { ConsoleRig } from './rig.js';
 import { press, runShown, star, submitPlan } from './seat.js';
 
 /** Everything; and for another theme what colours decide. */
-const ALL: RunOptions = { resultTypes: ['violations'], preload: false };
-const COLOURS: RunOptions = { ...ALL, runOnly: ['color-contrast', 'link-in-text-block'] };
+export const ALL: RunOptions = { resultTypes: ['violations'], preload: false };
+export const COLOURS: RunOptions = { ...ALL, runOnly: ['color-contrast', 'link-in-text-block'] };
 const BAD = new Set<string | null | undefined>(['serious', 'critical']);
 
 export function testsOfAccess(rig: () => ConsoleRig): void {
@@ -187,7 +187,7 @@ function pages(run: string): Record<string, (page: Page) => Promise<void>> {
 const PHONE = { width: 390, height: 844 };
 
 /** Whether the page as it stands would have to be moved sideways on a phone; afterwards it is as it was. */
-async function isTooWide(page: Page): Promise<boolean> {
+export async function isTooWide(page: Page): Promise<boolean> {
   const before = page.viewportSize();
   await page.setViewportSize(PHONE);
   const wide = await page.evaluate<boolean>(
@@ -197,7 +197,7 @@ async function isTooWide(page: Page): Promise<boolean> {
   return wide;
 }
 
-async function seriousIn(page: Page, options: RunOptions): Promise<string[]> {
+export async function seriousIn(page: Page, options: RunOptions): Promise<string[]> {
   if (!(await page.evaluate<boolean>("'axe' in window"))) await page.evaluate(axe.source);
   const { violations } = await page.evaluate<AxeResults>(`axe.run(document, ${JSON.stringify(options)})`);
   return violations

@@ -10,6 +10,7 @@ import { CLIENT_ID, CLIENT_SECRET, TestProvider } from '../../../services/consol
 import { StoryModel } from '../agent-model.js';
 import { openBrowser } from '../browser.js';
 import { TestSystem, until } from '../system.js';
+import { StandInVnc } from './stand-in-vnc.js';
 import { CONSOLE_STORIES } from './stories.js';
 
 /** A limit for what hangs, not for what is slow. */
@@ -32,6 +33,8 @@ export class ConsoleRig {
   readonly browser: Browser;
   readonly model: StoryModel;
   readonly provider: TestProvider;
+  /** Of desk-1, which is enrolled by who needs it. */
+  readonly screen: StandInVnc;
   /** What no page may do: ask with a dialog, be refused something by its policy, throw. */
   readonly troubles: string[] = [];
   readonly #closers: readonly Closer[];
@@ -39,7 +42,14 @@ export class ConsoleRig {
   #storage: BrowserContextOptions['storageState'];
 
   private constructor(
-    { base, system, browser, model, provider }: Pick<ConsoleRig, 'base' | 'system' | 'browser' | 'model' | 'provider'>,
+    {
+      base,
+      system,
+      browser,
+      model,
+      provider,
+      screen,
+    }: Pick<ConsoleRig, 'base' | 'system' | 'browser' | 'model' | 'provider' | 'screen'>,
     closers: readonly Closer[],
   ) {
     this.base = base;
@@ -47,6 +57,7 @@ export class ConsoleRig {
     this.browser = browser;
     this.model = model;
     this.provider = provider;
+    this.screen = screen;
     this.#jail = jailOf(system.home);
     this.#closers = closers;
   }
@@ -60,12 +71,16 @@ export class ConsoleRig {
       closers.push(() => model.stop());
       const provider = await TestProvider.start(`${base}/login/callback`);
       closers.push(() => provider.stop());
+      const screen = new StandInVnc();
+      await screen.start();
+      closers.push(() => screen.stop());
       const browser = await openBrowser();
       closers.push(() => browser.close());
-      const prepare = (home: string) => prepared(home, { port, base, issuer: provider.issuer });
+      const prepare = (home: string) =>
+        prepared(home, { port, base, issuer: provider.issuer, screenPort: screen.port });
       const system = await TestSystem.startWith({ env: model.env, prepare }, '--devices', '2');
       closers.push(() => system.stop());
-      return new ConsoleRig({ base, system, browser, model, provider }, closers);
+      return new ConsoleRig({ base, system, browser, model, provider, screen }, closers);
     } catch (error) {
       await closeAll(closers);
       throw error;
@@ -168,10 +183,12 @@ async function closeAll(closers: readonly Closer[]): Promise<void> {
 /** What lies on the device before its first command, and how people come in. */
 async function prepared(
   home: string,
-  { port, base, issuer }: { port: number; base: string; issuer: string },
+  { port, base, issuer, screenPort }: { port: number; base: string; issuer: string; screenPort: number },
 ): Promise<NodeJS.ProcessEnv> {
   const secretFile = join(home, 'oidc-client-secret');
   await writeFile(secretFile, CLIENT_SECRET, { mode: 0o600 });
+  const screens = join(home, 'screens.json');
+  await writeFile(screens, JSON.stringify({ 'desk-1': { host: '127.0.0.1', port: screenPort } }));
   for (const folder of ['old', 'keys']) await mkdir(join(jailOf(home), folder), { recursive: true });
   execFileSync('mkfifo', ['-m', '666', ...GATES.map((gate) => join(jailOf(home), gate))]);
   return {
@@ -180,6 +197,7 @@ async function prepared(
     ORRERY_OIDC_ISSUER: issuer,
     ORRERY_OIDC_CLIENT_ID: CLIENT_ID,
     ORRERY_OIDC_CLIENT_SECRET_FILE: secretFile,
+    ORRERY_SCREENS_FILE: screens,
   };
 }
 

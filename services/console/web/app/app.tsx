@@ -12,6 +12,7 @@ const RunbookPage = lazy(async () => ({ default: (await import('../pages/runbook
 const AttentionPage = lazy(async () => ({ default: (await import('../pages/attention/index.js')).AttentionPage }));
 const ComparePage = lazy(async () => ({ default: (await import('../pages/compare/index.js')).ComparePage }));
 const FleetPage = lazy(async () => ({ default: (await import('../pages/fleet/index.js')).FleetPage }));
+const ScreenPage = lazy(async () => ({ default: (await import('../pages/fleet/index.js')).ScreenPage }));
 const SearchPage = lazy(async () => ({ default: (await import('../pages/search/index.js')).SearchPage }));
 const PeoplePage = lazy(async () => ({ default: (await import('../pages/people/index.js')).PeoplePage }));
 const SettingsPage = lazy(async () => ({ default: (await import('../pages/settings/index.js')).SettingsPage }));
@@ -35,6 +36,8 @@ function Page(): ReactElement {
   if (run !== undefined) return <RunPage key={run} runId={run} />;
   const runbook = /^\/runbooks\/([a-z][a-z0-9-]{0,63})$/u.exec(path)?.[1];
   if (runbook !== undefined) return <RunbookPage key={runbook} name={runbook} />;
+  const screen = /^\/fleet\/([\w-]{1,64})\/screen$/u.exec(path)?.[1];
+  if (screen !== undefined) return <ScreenPage key={screen} deviceId={screen} />;
   switch (path) {
     case '/':
     case '/runs':

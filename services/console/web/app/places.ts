@@ -16,7 +16,7 @@ export const PLACES: readonly Place[] = [
   { href: '/new', icon: 'request', name: words.nav.request, at: /^\/new$/u },
   { href: '/runbooks', icon: 'runbooks', name: words.nav.runbooks, at: /^\/runbooks/u, isRare: true },
   { href: '/attention', icon: 'attention', name: words.nav.attention, at: /^\/attention$/u },
-  { href: '/fleet', icon: 'fleet', name: words.nav.fleet, at: /^\/fleet$/u },
+  { href: '/fleet', icon: 'fleet', name: words.nav.fleet, at: /^\/fleet(\/|$)/u },
   { href: '/search', icon: 'outputs', name: words.nav.search, at: /^\/search$/u, isRare: true },
   { href: '/people', icon: 'people', name: words.nav.people, at: /^\/people$/u, isRare: true },
   { href: '/settings', icon: 'settings', name: words.nav.settings, at: /^\/settings$/u, isRare: true },

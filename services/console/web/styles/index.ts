@@ -6,3 +6,4 @@ import './pages.css';
 import './run.css';
 import './large-sky.css';
 import './compare.css';
+import './screen.css';

@@ -5,3 +5,4 @@ export * from './live.client.js';
 export * from './viewer.js';
 export * from './now.adapter.js';
 export * from './topics.js';
+export * from './screens.js';

@@ -4,6 +4,7 @@ import { FLEET_WORDS } from './fleet.js';
 import { PEOPLE_WORDS } from './people.js';
 import { POLICY_WORDS } from './policy.js';
 import { RUNBOOK_WORDS } from './runbooks.js';
+import { SCREEN_WORDS } from './screen.js';
 import { SEARCH_WORDS } from './search.js';
 import { IN_USE_WORDS } from './settings.js';
 
@@ -382,6 +383,7 @@ export const words = {
     somebody: (open: number) => `${open} open: somebody is needed.`,
   },
   fleet: FLEET_WORDS,
+  screen: SCREEN_WORDS,
   people: PEOPLE_WORDS,
   policy: POLICY_WORDS,
   search: SEARCH_WORDS,

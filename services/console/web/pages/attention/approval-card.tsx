@@ -11,6 +11,7 @@ import {
   dateTimeText,
   type ToConfirm,
 } from '../../parts/index.js';
+import { ScreenLink } from '../fleet/index.js';
 import { newKey, postJson, useAsked, useMay } from '../../wire/index.js';
 import { words } from '../../words/index.js';
 import { CommandChange } from './command-change.js';
@@ -64,7 +65,13 @@ export function ApprovalCard({ approval, entry, onDone }: ApprovalCardProps): Re
               <Foreign text={screenText(ask.command.on)} />
             ) : null,
           ],
-          [words.approval.device, <Foreign text={ask.deviceId} />],
+          [
+            words.approval.device,
+            <>
+              <Foreign text={ask.deviceId} />{' '}
+              {ask.kind === 'approval' && ask.command.on !== undefined ? <ScreenLink deviceId={ask.deviceId} /> : null}
+            </>,
+          ],
           [words.approval.agent, <Foreign text={`${ask.agent}, ${words.task.step(ask.step)}`} />],
           [
             words.approval.sandbox,

@@ -1,4 +1,4 @@
-import type { ActionName, AgentProfile } from '#proto';
+import { CONTROL_TOOLS, type ActionName, type AgentProfile } from '#proto';
 import type { ToConfirm } from '../../parts/index.js';
 import { askApi } from '../../wire/index.js';
 import { words } from '../../words/index.js';
@@ -13,12 +13,46 @@ type May = (action: ActionName) => boolean;
 
 const reasonSaid = (reason: string): { reason?: string } => (reason === '' ? {} : { reason });
 
-/** Whether agents act on a screen of it. */
-const hasScreen = ({ tools }: Pick<AgentProfile, 'tools'>): boolean => tools.some(({ name }) => name === 'click_input');
+const HANDS: ReadonlySet<string> = new Set(CONTROL_TOOLS);
 
-/** What who looks may do about one device as it is. */
-export function deviceActions(device: AgentProfile, may: May): DeviceAction[] {
-  const { deviceId, held, taken } = device;
+/** Whether agents act on a screen of it. */
+const hasScreen = ({ tools }: Pick<AgentProfile, 'tools'>): boolean => tools.some(({ name }) => HANDS.has(name));
+
+/** Who looks at its screen, or knows of one, may have it, and may give it back. */
+export function screenActions(device: AgentProfile, may: May): DeviceAction[] {
+  const { deviceId, taken } = device;
+  const path = { id: deviceId };
+  const actions: (DeviceAction | false)[] = [
+    may('registry.hold') &&
+      taken === undefined &&
+      hasScreen(device) && {
+        name: words.fleet.takeOver,
+        confirmation: {
+          title: words.fleet.takeOverTitle(deviceId),
+          about: words.fleet.takeOverAbout,
+          action: words.fleet.takeOver,
+          text: { label: words.action.reason },
+          act: async (reason) =>
+            void (await askApi('POST /v1/devices/{id}/take-over', { path, body: reasonSaid(reason) })),
+        },
+      },
+    may('registry.release') &&
+      taken !== undefined && {
+        name: words.fleet.handBack,
+        confirmation: {
+          title: words.fleet.handBackTitle(deviceId),
+          about: words.fleet.handBackAbout,
+          action: words.fleet.handBack,
+          act: async () => void (await askApi('POST /v1/devices/{id}/hand-back', { path })),
+        },
+      },
+  ];
+  return actions.filter((action) => action !== false);
+}
+
+/** What who looks may do about one device as it is. `isSeen`: its screen can be looked at, and is taken over there. */
+export function deviceActions(device: AgentProfile, may: May, isSeen: boolean): DeviceAction[] {
+  const { deviceId, held } = device;
   const path = { id: deviceId };
   const state = deviceState(device);
   const text = { label: words.action.reason };
@@ -45,29 +79,7 @@ export function deviceActions(device: AgentProfile, may: May): DeviceAction[] {
           act: async () => void (await askApi('POST /v1/devices/{id}/release', { path })),
         },
       },
-    may('registry.hold') &&
-      taken === undefined &&
-      hasScreen(device) && {
-        name: words.fleet.takeOver,
-        confirmation: {
-          title: words.fleet.takeOverTitle(deviceId),
-          about: words.fleet.takeOverAbout,
-          action: words.fleet.takeOver,
-          text,
-          act: async (reason) =>
-            void (await askApi('POST /v1/devices/{id}/take-over', { path, body: reasonSaid(reason) })),
-        },
-      },
-    may('registry.release') &&
-      taken !== undefined && {
-        name: words.fleet.handBack,
-        confirmation: {
-          title: words.fleet.handBackTitle(deviceId),
-          about: words.fleet.handBackAbout,
-          action: words.fleet.handBack,
-          act: async () => void (await askApi('POST /v1/devices/{id}/hand-back', { path })),
-        },
-      },
+    ...(isSeen ? [] : screenActions(device, may)),
     may('registry.revoke') &&
       state !== 'revoked' && {
         name: words.fleet.revoke,

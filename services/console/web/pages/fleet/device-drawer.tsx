@@ -2,12 +2,13 @@ import { useState, type ReactElement } from 'react';
 import { deviceWallText, isBehind } from '#libs/constellation';
 import type { AgentProfile, DeviceAtWork } from '#proto';
 import { Ago, Confirm, dateTimeText, Dialog, Facts, Foreign, ForeignMark, type ToConfirm } from '../../parts/index.js';
-import { useMay } from '../../wire/index.js';
+import { useMay, useScreens } from '../../wire/index.js';
 import { words } from '../../words/index.js';
 import { deviceActions } from './device-actions.js';
 import { Release, DeviceNotes, DeviceTasks } from './device-card.js';
 import { deviceState } from './device-state.js';
 import { ProfileSection } from './profile-section.js';
+import { ScreenLink } from './screen-link.js';
 
 interface DeviceDrawerProps {
   readonly device: AgentProfile;
@@ -19,6 +20,7 @@ interface DeviceDrawerProps {
 /** Everything about one device. */
 export function DeviceDrawer({ device, work, offered, onClose }: DeviceDrawerProps): ReactElement {
   const may = useMay();
+  const isSeen = useScreens()?.has(device.deviceId) === true;
   const [asked, setAsked] = useState<ToConfirm>();
   const state = deviceState(device);
   const { deviceId, tools } = device;
@@ -31,7 +33,7 @@ export function DeviceDrawer({ device, work, offered, onClose }: DeviceDrawerPro
             <span className="tag">{words.fleet.state[state]}</span>
           </span>
           <span className="faint">{words.fleet.load(work.length, device.tasksMax)}</span>
-          {deviceActions(device, may).map(({ name, confirmation }) => (
+          {deviceActions(device, may, isSeen).map(({ name, confirmation }) => (
             <button
               key={name}
               type="button"
@@ -41,6 +43,7 @@ export function DeviceDrawer({ device, work, offered, onClose }: DeviceDrawerPro
               {name}
             </button>
           ))}
+          <ScreenLink deviceId={deviceId} />
         </div>
         <DeviceNotes device={device} />
         {offered !== null && isBehind(device, offered) ? <p className="note">{words.fleet.behind(offered)}</p> : null}

@@ -3,7 +3,7 @@ import type { AgentProfile, TaskView } from '#proto';
 import { Empty, Foreign, PageLink } from '../../parts/index.js';
 import { useRows } from '../../wire/index.js';
 import { words } from '../../words/index.js';
-import { deviceState } from '../fleet/index.js';
+import { deviceState, ScreenLink } from '../fleet/index.js';
 
 interface DevicesProps {
   readonly tasks: readonly TaskView[];
@@ -81,6 +81,7 @@ function Device({ device, load: { running, done }, busy, onChoose }: DeviceProps
           <Foreign text={name} />
         </button>
       ))}
+      {running.length > 0 ? <ScreenLink deviceId={device.deviceId} /> : null}
       {done > 0 ? <p className="device-about">{words.run.doneHere(done)}</p> : null}
     </li>
   );

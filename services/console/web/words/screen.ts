@@ -1,0 +1,28 @@
+/** Of the screen of a device as it is now. */
+export const SCREEN_WORDS = {
+  title: (device: string) => `Screen of ${device}`,
+  link: 'Look at its screen',
+  linkOf: (device: string) => `Look at the screen of ${device}`,
+  toDevice: 'The device',
+  none: (device: string) => `The console shows no screen of ${device}.`,
+  mayNot: 'Looking at a screen needs a role that may read outputs.',
+  phase: { opening: 'opening …', live: 'live', ended: 'ended' },
+  again: 'Open again',
+  agents: 'Nobody has taken it over: agents act on it, and you look.',
+  other: (who: string) => `${who} has taken it over: agents wait, and you look.`,
+  mine: 'You have taken it over: agents wait. Keys and mouse go to the screen while it has the focus.',
+  small: 'You have taken it over: agents wait. On a small display you look only.',
+  leave: 'Ctrl+Alt+Home leads out of it.',
+  picture: (device: string) => `Screen of ${device}, a picture`,
+  acting: (device: string) => `Screen of ${device}: keys go there`,
+  end: {
+    console: 'The console stops. Open the screen again in a moment.',
+    cut: (reason: string) => `The console has ended it: ${reason}.`,
+    gone: 'The screen is gone: its server or its display has ended.',
+    away: (reason: string) => `The screen cannot be seen now: ${reason}.`,
+    broken: 'The connection to the console is lost.',
+    refused: 'The console did not let you in: it is away, you may not look, or too many screens are open.',
+    unreadable: 'What the server of the screen sends cannot be read.',
+    notLoaded: 'The viewer could not be loaded. Load this page again.',
+  },
+} as const;
