@@ -240,6 +240,7 @@ export class DeviceLife implements DeviceUnderTest {
     };
     return {
       clientId: null,
+      platform: machine.platform,
       machine,
       tools: [{ name: 'T', description: '', readOnly: false }],
       metrics: METRICS,

@@ -76,6 +76,8 @@ async function isForEverybody(path: string): Promise<boolean> {
 /** What a device client joins with. */
 interface Joining {
   readonly token?: string;
+  /** A server of UFO, which knows the device by this name. */
+  readonly foreignAs?: string;
   readonly applications?: Readonly<Record<string, Partial<DesktopApplication>>>;
 }
 
@@ -166,13 +168,15 @@ export class DesktopRig {
   /** A device client with this desktop, as its user: buses take nobody else, not even root. */
   async device(
     url: string,
-    { token = 'a-token-of-tests', applications = { mousepad: {} } }: Joining = {},
+    { token = 'a-token-of-tests', foreignAs, applications = { mousepad: {} } }: Joining = {},
   ): Promise<ChildProcess> {
     const desktop = { display: this.display, bus: this.bus, applications };
-    const config = await this.write('device.yaml', JSON.stringify({ tools: { desktop } }));
+    const credentialIn = foreignAs === undefined ? 'header' : 'query';
+    const config = await this.write('device.yaml', JSON.stringify({ tools: { desktop }, credentialIn }));
+    const name = foreignAs === undefined ? [] : ['--id', foreignAs];
     const file = await this.write('token', `${token}\n`);
     const where = ['--data-dir', this.file('device'), '--jail-dir', this.file('work'), '--token-file', file];
-    return this.start(process.execPath, [CLIENT, 'join', '--url', url, '--config', config, ...where]);
+    return this.start(process.execPath, [CLIENT, 'join', '--url', url, '--config', config, ...name, ...where]);
   }
 
   async end(): Promise<void> {

@@ -42,7 +42,7 @@ export class DeviceRequests {
     if (!isOurs(server)) {
       if (message.type === 'command') foreign.onCommand(message);
       // Its TASK is no order yet: it wants to be asked, and sends commands then.
-      else if (message.type === 'task') send(taskMessage(message, facts().machine.platform, sign()));
+      else if (message.type === 'task') send(taskMessage(message, facts().platform, sign()));
       return;
     }
     switch (message.type) {

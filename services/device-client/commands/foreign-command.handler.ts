@@ -3,6 +3,7 @@ import type { ToolAnswer } from '#libs/mcp';
 import { AIP_LIMITS, type Action, type ActionResult, type ClientMessage, type CommandMessage } from '#proto';
 import { callOf, type CommandGate } from '../policy/index.js';
 import { fitJson } from '../output/index.js';
+import { isUncut, screenAnswer } from './foreign-screen.js';
 import { foreignResultMessage, type AnsweringClient } from './messages.js';
 import type { Toolbox } from '../tools/index.js';
 
@@ -77,7 +78,9 @@ export class ForeignCommandHandler {
       if (visit !== this.#visit) return;
       const failed = results.some(({ status }) => status === 'failure');
       results.push(
-        failed ? answered(action, 'skipped', { error: SKIPPED }) : await this.#act(action, visit.stop.signal),
+        failed
+          ? answered(action, 'skipped', { error: SKIPPED })
+          : await this.#act(action, { signal: visit.stop.signal, bytesMax: share(message.actions) }),
       );
     }
     visit.waiting--;
@@ -85,7 +88,10 @@ export class ForeignCommandHandler {
     if (visit === this.#visit) this.#options.send(foreignResultMessage(message, fitted(results), this.#options.sign()));
   }
 
-  async #act(action: Action, signal: AbortSignal): Promise<ActionResult> {
+  async #act(
+    action: Action,
+    { signal, bytesMax }: { readonly signal: AbortSignal; readonly bytesMax: number },
+  ): Promise<ActionResult> {
     const { tools, gate } = this.#options;
     const { tool_name: tool } = action;
     if (tool === '') return answered(action, 'success', { result: NO_ACTION });
@@ -98,15 +104,19 @@ export class ForeignCommandHandler {
     if (answer.kind !== 'answered') return failure(action, reasonOf(answer), namespace);
     const { isError, value } = answer;
     if (isError) return failure(action, typeof value === 'string' ? value : JSON.stringify(value), namespace);
-    return answered(action, 'success', { result: value, namespace });
+    const result = screenAnswer(tool, answer);
+    if (!isUncut(result, bytesMax)) return failure(action, 'the picture is larger than a frame', namespace);
+    return answered(action, 'success', { result, namespace });
   }
 }
 
 const newVisit = (): Visit => ({ stop: new AbortController(), waiting: 0 });
 
+const share = ({ length }: readonly unknown[]): number => Math.floor(RESULTS_BYTES_MAX / Math.max(1, length));
+
 /** All results of a message share what a frame takes. */
 function fitted(results: readonly ActionResult[]): ActionResult[] {
-  const bytesMax = Math.floor(RESULTS_BYTES_MAX / Math.max(1, results.length));
+  const bytesMax = share(results);
   return results.map((result) => ({ ...result, result: fitJson(result.result ?? null, bytesMax) }));
 }
 

@@ -112,6 +112,8 @@ export function heartbeatMessage(clientId: string | null, metrics: DeviceMetrics
 export interface DeviceFacts {
   /** Only foreign servers need a name: ours take it from the credential. */
   readonly clientId: string | null;
+  /** What a server is to take the device for: servers of UFO choose their agents by it. */
+  readonly platform: string;
   readonly machine: Machine;
   readonly tools: ToolInfo[];
   readonly metrics: DeviceMetrics;
@@ -127,13 +129,13 @@ const CAPABILITIES = ['cli', 'file_system'];
 const OWN_CAPABILITIES = [...CAPABILITIES, TAKES_STDIN_FILES, HAS_WORKSPACES];
 
 export function registerMessage(device: DeviceFacts & { readonly journalId: string }): ClientMessage {
-  const { clientId, journalId, machine, now } = device;
+  const { clientId, journalId, platform, machine, now } = device;
   return {
     type: 'register',
     ...base(now),
     client_id: clientId,
     metadata: {
-      platform: machine.platform,
+      platform,
       system_info: systemInfo(clientId, machine),
       orrery: { revision: AIP_REVISION, journal_id: journalId, telemetry: telemetryOf(device), binary_pieces: true },
     },

@@ -22,7 +22,7 @@ import {
   type DeviceFacts,
 } from '../commands/index.js';
 import type { CredentialSource, ClientTls } from '../identity/index.js';
-import { type DeviceConfig, toolServersOf } from '../settings/index.js';
+import { type DeviceConfig, platformFor, toolServersOf } from '../settings/index.js';
 import { deviceFiles } from '../files/index.js';
 import type { ExecSettings } from '../exec/index.js';
 import { describeMachine, findHardware, MachineMetrics } from '../machine/index.js';
@@ -79,6 +79,7 @@ export async function openDevice(options: OpenDeviceOptions): Promise<OpenDevice
   const views = sandbox === null ? [] : viewsBehind(sandbox);
   const facts = (): DeviceFacts => ({
     clientId,
+    platform: platformFor(config, process.platform),
     machine: describeMachine(),
     tools: tools.telemetry(),
     metrics: metrics.current(),

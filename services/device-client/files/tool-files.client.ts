@@ -54,8 +54,9 @@ export class ToolFiles {
   ): Promise<ToolAnswer> {
     if (answer.kind !== 'answered' || answer.parts === undefined) return answer;
     const { parts, ...rest } = answer;
-    // A server that takes no files gets the parts as they are.
-    if (commandId === null) return rest;
+    // A server that takes no files gets the parts as they are, or none when there is a secret in them.
+    if (commandId === null)
+      return redactor !== undefined && parts.some((part) => tells(part, redactor)) ? rest : answer;
     const late = AbortSignal.timeout(TOOL_FILE_LIMITS.answerMs);
     const errand = { commandId, signal: AbortSignal.any([signal, late]), patienceMs: OUTPUT_LIMITS.patienceMs };
     const answering: Answering = {
@@ -135,6 +136,14 @@ export class ToolFiles {
     answering.bytesLeft -= bytes.length;
     return { artifact };
   }
+}
+
+/** Whether a file that is in an answer has a secret in it; what it only links to is not told. */
+function tells(part: ToolPart, redactor: Redactor): boolean {
+  const found = answerPart(part);
+  if (found.kind === 'text' || (found.content.kind !== 'base64' && found.content.kind !== 'text')) return false;
+  const decoded = bytesOfContent(found.content);
+  return 'bytes' in decoded && hasSecret(decoded.bytes, redactor);
 }
 
 const LATE = `the files of the answer took longer than ${TOOL_FILE_LIMITS.answerMs / 1_000} s`;

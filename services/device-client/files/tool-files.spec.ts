@@ -86,6 +86,15 @@ describe('files in the answer of a tool', () => {
     expect(files).toEqual([]);
   });
 
+  it.each([
+    ['are handed on beside structured content to one that takes none', 'no secret', true],
+    ['are not, with a secret of the device in them', 'hunter2hunter2', false],
+  ])('%s', async (_, content, isHandedOn) => {
+    const given = { commandId: null, structured: { a: 'b' }, secret: 'hunter2hunter2' };
+    const { value, parts } = await settled([image(content)], given);
+    expect([value, parts]).toEqual([{ a: 'b' }, isHandedOn ? [image(content)] : undefined]);
+  });
+
   it('are all answered for: one that cannot be used takes no other with it', async () => {
     const broken = image('', { data: 'not base64!' });
     const { value, files, stored } = await settled([broken, { type: 'hologram' }, image('one')]);

@@ -108,6 +108,10 @@ export const DeviceConfig = z.strictObject({
 });
 export type DeviceConfig = z.infer<typeof DeviceConfig>;
 
+/** Servers of UFO have the agents of screens for what registers as `windows`; those of ours go by what a device is enrolled for. */
+export const platformFor = ({ credentialIn, tools }: DeviceConfig, platform: string): string =>
+  credentialIn === 'query' && tools.desktop !== undefined ? 'windows' : platform;
+
 /** Reads the YAML file; every problem is named with its place. */
 export async function readConfig(file: string | undefined): Promise<DeviceConfig> {
   if (file === undefined) return DeviceConfig.parse({});
