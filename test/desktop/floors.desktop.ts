@@ -242,4 +242,14 @@ const reason = await whyNoDesktop();
     await until(async () => ((await rig.processes('Xvfb')).length === 0 ? true : undefined));
     expect(await hands.refusal('get_desktop_app_target_info')).toMatch(/^DISPLAY: /u);
   });
+
+  it('goes on at the display that is there in its place, and knows nothing of what was chosen before', async () => {
+    await rig.anotherDisplay();
+    expect(await hands.refusal('get_app_window_controls_target_info')).toMatch(/^NO_WINDOW: /u);
+    await hands.ask('launch_application', { name: 'mousepad', arguments: [rig.file('notes.txt')] });
+    const { id, name } = await field();
+    await hands.ask('set_edit_text', { id, name, text: 'at another display\n', clear_current_text: true });
+    await hands.ask('keyboard_input', { keys: '{VK_CONTROL}s', control_focus: false });
+    await until(async () => ((await rig.text('notes.txt')) === 'at another display\n' ? true : undefined));
+  });
 });

@@ -73,6 +73,8 @@ async function isForEverybody(path: string): Promise<boolean> {
   return true;
 }
 
+const SCREEN = ['-displayfd', '3', '-screen', '0', '1280x800x24', '-nolisten', 'tcp', '-noreset'];
+
 /** What a device client joins with. */
 interface Joining {
   readonly token?: string;
@@ -101,7 +103,7 @@ export class DesktopRig {
     const rig = new DesktopRig(dir);
     try {
       await rig.#homes();
-      rig.display = `:${await rig.#told('Xvfb', ['-displayfd', '3', '-screen', '0', '1280x800x24', '-nolisten', 'tcp', '-noreset'])}`;
+      rig.display = `:${await rig.#told('Xvfb', SCREEN)}`;
       rig.bus = await rig.#told('dbus-daemon', ['--session', '--nofork', '--print-address=3']);
       rig.start('openbox', ['--sm-disable']);
     } catch (error) {
@@ -140,6 +142,14 @@ export class DesktopRig {
       detached: true,
     });
     return child;
+  }
+
+  /** The display ends as a crash ends it, and another one is in its place: what was shown there is gone. */
+  async anotherDisplay(): Promise<void> {
+    for (const pid of await this.processes('Xvfb')) process.kill(pid, 'SIGKILL');
+    await until(async () => ((await this.processes('Xvfb')).length === 0 ? true : undefined));
+    await this.#told('Xvfb', [this.display, ...SCREEN]);
+    this.start('openbox', ['--sm-disable']);
   }
 
   /** The tools as a device client has them, on real MCP, as the user of the desktop. */

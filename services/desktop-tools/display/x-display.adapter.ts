@@ -30,6 +30,8 @@ export class XScreen {
     this.#display = display;
     this.#test = test;
     this.#resources = resources;
+    // The library keeps names of one server for all: another one in its place has others under the same numbers.
+    display.client.atoms = { ...display.client.atoms };
     const end = (): void => void (this.#isOver = true);
     display.client.on('end', end);
     // An error that belongs to no request is that of a window which is gone by now; a broken connection also ends.

@@ -37,6 +37,8 @@ declare module 'x11' {
     on(event: 'error' | 'end', listener: (error?: Error) => void): void;
     require(name: 'xtest', answered: Answered<XTest>): void;
     require(name: 'res', answered: Answered<XRes>): void;
+    /** Numbers of names, as far as they were asked for. */
+    atoms: Readonly<Record<string, number>>;
     InternAtom(onlyIfExists: boolean, name: string, answered: Answered<number>): void;
     GetProperty(
       remove: number,
