@@ -17,6 +17,8 @@ const QUOTED = /['"`]([\w.$@{}/-]+)['"`]/gu;
 const MADE =
   /^export\s+(?:declare\s+)?(?:abstract\s+)?(?:async\s+)?(?:const|let|function\*?|class|interface|type|enum)\s+([\w$]+)/gmu;
 const ALL = '*';
+/** Pages of the web application are named `.tsx`, and imported as `.js` like all others. */
+const SOURCE = /\.tsx?$/u;
 
 /** Of `{ a, type B, c as d }`: what the other file calls them, and what they are called here. Types break no test that runs. */
 function namesOf(clause) {
@@ -34,17 +36,15 @@ export function readGraph(root, gone = []) {
   const files = new Map(gone.map((file) => [file, undefined]));
   for (const folder of FOLDERS.filter((name) => existsSync(join(root, name)))) {
     for (const name of readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })) {
-      if (name.endsWith('.ts')) files.set(join(folder, name), undefined);
+      if (SOURCE.test(name)) files.set(join(folder, name), undefined);
     }
   }
   const target = (from, specifier) => {
-    const path =
-      specifier === '#proto'
-        ? 'proto/index.ts'
-        : specifier.startsWith('#libs/')
-          ? `libs/${specifier.slice(6)}/index.ts`
-          : relative(root, resolve(root, dirname(from), specifier.replace(/\.js$/u, '.ts')));
-    return files.has(path) ? path : undefined;
+    if (specifier === '#proto') return files.has('proto/index.ts') ? 'proto/index.ts' : undefined;
+    const path = specifier.startsWith('#libs/')
+      ? `libs/${specifier.slice(6)}/index.ts`
+      : relative(root, resolve(root, dirname(from), specifier.replace(/\.js$/u, '.ts')));
+    return [path, `${path}x`].find((one) => files.has(one));
   };
   for (const file of files.keys())
     files.set(
@@ -124,7 +124,7 @@ export function changedFiles(root) {
   return { base, files: [...new Set(listed.split('\n').filter((file) => file !== ''))].toSorted() };
 }
 
-const isSource = (file) => file.endsWith('.ts') && FOLDERS.includes(file.split('/', 1)[0]);
+const isSource = (file) => SOURCE.test(file) && FOLDERS.includes(file.split('/', 1)[0]);
 
 /** What is in quotes in a source, but for what it imports. */
 const wordsOf = (text) => [...text.matchAll(QUOTED)].map(([, word]) => word).filter((word) => !word.endsWith('.js'));
@@ -147,8 +147,8 @@ export function choose(root, changed) {
   const texts = graph.files
     .filter((file) => !gone.includes(file))
     .map((file) => ({ file, words: wordsOf(readFileSync(join(root, file), 'utf8')) }));
-  // What is no source is read by its name: prompts, fixtures, documents.
-  for (const file of changed.filter((name) => !known.includes(name) && !name.endsWith('.ts'))) {
+  // What is no module of a spec is read by its name: prompts, fixtures, documents, pages.
+  for (const file of changed.filter((name) => !name.endsWith('.ts'))) {
     const readers = texts.filter((reader) => reader.words.some((word) => isNamedBy(file, word, reader.file)));
     const specs = specsOf(
       graph,

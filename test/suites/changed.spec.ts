@@ -20,6 +20,9 @@ const TREE = {
   'services/till/late.spec.ts': "const sums = await import('#libs/sums');\n",
   'services/till/taken.spec.ts': "import { take } from '#libs/sums';\n",
   'services/till/shop.spec.ts': "const main = 'dist/services/till/total.js';\n",
+  'services/till/web/page.tsx': "import { gone } from './gone.js';\nexport const Page = () => gone();\n",
+  'services/till/web/page.spec.ts': "import { Page } from './page.js';\n",
+  'services/till/web/pages.spec.ts': "const page = 'web/page.tsx';\n",
   'services/till/prices.spec.ts': "const file = 'fixtures/prices.txt';\n",
   'services/till/words.spec.ts': "// Words of the docs, of prompts and of fixtures.\nconst folder = '../../docs';\n",
   'services/till/broken.ts': "import { gone } from './gone.js';\nexport const broken = gone;\n",
@@ -79,6 +82,15 @@ describe('what a change can break', () => {
   it('is what still takes something of a file that is gone, never a spec that is gone', () => {
     expect(specsFor('services/till/gone.ts', 'services/till/gone.spec.ts')).toEqual([
       'services/till/broken.spec.ts',
+      'test/architecture/rules.spec.ts',
+    ]);
+  });
+
+  it('is what takes something of a page, through the page too, and what reads the page', () => {
+    const read = ['services/till/web/pages.spec.ts', 'test/architecture/rules.spec.ts'];
+    expect(specsFor('services/till/web/page.tsx')).toEqual(['services/till/web/page.spec.ts', ...read]);
+    expect(specsFor('services/till/web/gone.tsx')).toEqual([
+      'services/till/web/page.spec.ts',
       'test/architecture/rules.spec.ts',
     ]);
   });
