@@ -6,6 +6,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
+import { loadsLate } from './late.mjs';
 import { nameSources, startProgram } from './program.mjs';
 
 /** Main files of processes. */
@@ -32,6 +33,8 @@ const FLAGS = {
 };
 /** Where V8's code of a program is kept that people start. Others are told by who starts them (NODE_COMPILE_CACHE). */
 const CACHES = { 'services/cli/main.js': '../.cache/node-compile' };
+/** Modules of these are run when something of them is used. People start them many times a day, and no command needs all that another does. */
+const LATE = ['services/cli/main.js'];
 /** Threads, and what is loaded beside a program: a few kilobytes each. */
 const PARTS = [
   'services/aip-gateway/files/long-texts.runner.js',
@@ -67,29 +70,31 @@ const FORMATTER = /const dateTimeFormatter = (new Intl\.DateTimeFormat\([^)]*\))
 const formatsLate = (_, made) =>
   `let made; const dateTimeFormatter = { format: (time) => (made ??= ${made}).format(time) };`;
 
-/** Each module knows its own place, as if it were not part of a larger file. */
+/** A module as it is written into a larger file: it knows its own place as if it were not part of one. */
+const loaderOf =
+  (dist) =>
+  ({ path }) => {
+    const place = (file) => `new URL(${JSON.stringify(relative(dist, file))}, distOfBundle)`;
+    const filePlace = (file) => `process.getBuiltinModule('node:url').fileURLToPath(${place(file)})`;
+    const isForeign = path.includes('/node_modules/');
+    let contents = readFileSync(path, 'utf8').replace(/^#!.*/u, '');
+    if (path.endsWith('logger.service.js')) contents = contents.replace(FORMATTER, formatsLate);
+    if (contents.includes('import.meta.')) {
+      contents = contents
+        .replaceAll(/\bimport\.meta\.url\b/g, () => `${place(path)}.href`)
+        .replaceAll(/\bimport\.meta\.resolve\b/g, 'resolveOfBundle')
+        .replaceAll(/\bimport\.meta\.dirname\b/g, () => filePlace(dirname(path)))
+        .replaceAll(/\bimport\.meta\.filename\b/g, () => filePlace(path));
+    } else if (/\b__(?:dirname|filename)\b/.test(contents)) {
+      contents = `var __filename = ${filePlace(path)}, __dirname = ${filePlace(dirname(path))};${contents}`;
+    }
+    if (isForeign) contents = contents.replaceAll(/^\/\/# sourceMappingURL=.*$/gm, '') + NO_MAP;
+    return { contents, loader: 'js', resolveDir: dirname(path) };
+  };
+
 const keepsPlaces = (dist) => ({
   name: 'keeps-places',
-  setup({ onLoad }) {
-    onLoad({ filter: /\.[cm]?js$/ }, ({ path }) => {
-      const place = (file) => `new URL(${JSON.stringify(relative(dist, file))}, distOfBundle)`;
-      const filePlace = (file) => `process.getBuiltinModule('node:url').fileURLToPath(${place(file)})`;
-      const isForeign = path.includes('/node_modules/');
-      let contents = readFileSync(path, 'utf8').replace(/^#!.*/u, '');
-      if (path.endsWith('logger.service.js')) contents = contents.replace(FORMATTER, formatsLate);
-      if (contents.includes('import.meta.')) {
-        contents = contents
-          .replaceAll(/\bimport\.meta\.url\b/g, () => `${place(path)}.href`)
-          .replaceAll(/\bimport\.meta\.resolve\b/g, 'resolveOfBundle')
-          .replaceAll(/\bimport\.meta\.dirname\b/g, () => filePlace(dirname(path)))
-          .replaceAll(/\bimport\.meta\.filename\b/g, () => filePlace(path));
-      } else if (/\b__(?:dirname|filename)\b/.test(contents)) {
-        contents = `var __filename = ${filePlace(path)}, __dirname = ${filePlace(dirname(path))};${contents}`;
-      }
-      if (isForeign) contents = contents.replaceAll(/^\/\/# sourceMappingURL=.*$/gm, '') + NO_MAP;
-      return { contents, loader: 'js', resolveDir: dirname(path) };
-    });
-  },
+  setup: ({ onLoad }) => onLoad({ filter: /\.[cm]?js$/ }, loaderOf(dist)),
 });
 
 /** Bundles the programs of a `dist` folder, in place. */
@@ -123,14 +128,23 @@ export async function bundle(dist) {
       plugins: [keepsPlaces(dist)],
       ...more,
     });
+  const asProgram = {
+    format: 'cjs',
+    outExtension: { '.js': '.cjs' },
+    banner: { js: "(function(require,module,exports,distOfBundle,resolveOfBundle){'use strict';" },
+    footer: { js: '})' },
+  };
+  const makeLate = (program) => {
+    const plugins = [loadsLate(dist, join(dist, program), loaderOf(dist)), keepsPlaces(dist)];
+    return make([program], { ...asProgram, plugins });
+  };
   await Promise.all([
     make(PARTS, { format: 'esm', banner: { js: BANNER } }),
-    make(PROGRAMS, {
-      format: 'cjs',
-      outExtension: { '.js': '.cjs' },
-      banner: { js: "(function(require,module,exports,distOfBundle,resolveOfBundle){'use strict';" },
-      footer: { js: '})' },
-    }),
+    make(
+      PROGRAMS.filter((program) => !LATE.includes(program)),
+      asProgram,
+    ),
+    ...LATE.map(makeLate),
   ]);
   for (const program of PROGRAMS) {
     writeFileSync(join(dist, program), starterOf(dist, program));
