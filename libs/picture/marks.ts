@@ -29,14 +29,37 @@ export function marked(picture: Picture, marks: readonly PictureMark[]): Picture
 const areaOf = ([left, top, right, bottom]: Box): number => (right - left) * (bottom - top);
 
 function frame(picture: Picture, box: Box, colour: MarkColour): void {
+  const { width, rgb } = picture;
   const clipped = clippedBox(box, picture);
   if (clipped === undefined) return;
   const [left, top, right, bottom] = clipped;
+  const [red, green, blue] = colour.map(veiled) as [Uint8Array, Uint8Array, Uint8Array];
   for (let y = top; y < bottom; y++) {
-    for (let x = left; x < right; x++) {
-      const isEdge = y === top || y === bottom - 1 || x === left || x === right - 1;
-      dot(picture, x, y, isEdge ? FRAME : colour, isEdge ? 1 : VEIL);
+    const row = y * width;
+    if (y === top || y === bottom - 1) fill(rgb, row + left, row + right, FRAME);
+    else {
+      fill(rgb, row + left, row + left + 1, FRAME);
+      fill(rgb, row + right - 1, row + right, FRAME);
+      const end = (row + right - 1) * BYTES_PER_POINT;
+      for (let at = (row + left + 1) * BYTES_PER_POINT; at < end; at += BYTES_PER_POINT) {
+        rgb[at] = red[rgb[at] ?? 0] ?? 0;
+        rgb[at + 1] = green[rgb[at + 1] ?? 0] ?? 0;
+        rgb[at + 2] = blue[rgb[at + 2] ?? 0] ?? 0;
+      }
     }
+  }
+}
+
+/** What each value of a channel becomes under a veil: worked out once for a mark, and not for each of its points. */
+const veiled = (value: number): Uint8Array =>
+  Uint8Array.from({ length: 256 }, (_, under) => Math.round(under * (1 - VEIL) + value * VEIL));
+
+/** One colour from a point to another, both counted over all rows. */
+function fill(rgb: Uint8Array, from: number, to: number, [red, green, blue]: MarkColour): void {
+  for (let at = from * BYTES_PER_POINT; at < to * BYTES_PER_POINT; at += BYTES_PER_POINT) {
+    rgb[at] = red;
+    rgb[at + 1] = green;
+    rgb[at + 2] = blue;
   }
 }
 
@@ -46,17 +69,12 @@ function label(picture: Picture, { box, label: text, colour }: PictureMark): voi
   // Inside of the picture, also at its edges: a number that is cut off is another one.
   const left = Math.max(0, Math.min(Math.trunc(box[0]), picture.width - width));
   const top = Math.max(0, Math.min(Math.trunc(box[1]), picture.height - height));
+  const right = Math.min(left + width, picture.width);
   for (let y = top; y < Math.min(top + height, picture.height); y++) {
-    for (let x = left; x < Math.min(left + width, picture.width); x++) dot(picture, x, y, colour, 1);
+    fill(picture.rgb, y * picture.width + left, y * picture.width + right, colour);
   }
   for (const [x, y] of labelPoints(text)) {
-    if (left + x < picture.width && top + y < picture.height) dot(picture, left + x, top + y, INK, 1);
-  }
-}
-
-function dot({ width, rgb }: Picture, x: number, y: number, colour: MarkColour, weight: number): void {
-  const at = (y * width + x) * BYTES_PER_POINT;
-  for (const [channel, value] of colour.entries()) {
-    rgb[at + channel] = Math.round((rgb[at + channel] ?? 0) * (1 - weight) + value * weight);
+    const point = (top + y) * picture.width + left + x;
+    if (left + x < picture.width && top + y < picture.height) fill(picture.rgb, point, point + 1, INK);
   }
 }

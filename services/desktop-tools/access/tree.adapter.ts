@@ -8,6 +8,7 @@ import {
   ROLES,
   type Point,
   type Rect,
+  type StateBits,
 } from '#libs/screen';
 import { DesktopFault } from '../faults/index.js';
 import type { Accessible, AccessibleFacts, AccessibleNode, WindowTree } from './accessible.js';
@@ -45,21 +46,37 @@ export class AccessTree {
     const frame = await this.#frameOf(window);
     if (frame === undefined) return undefined;
     const walk = new Walk({
-      facts: (at, moved) => this.facts(at, moved),
+      shown: (at, moved) => this.#shown(at, moved),
       children: (at) => this.#children(at),
-      isNative: (at) => this.#isNative(at),
     });
-    const root = await walk.from(frame);
-    return root && { root, isCut: walk.isCut };
+    return { root: await walk.from(frame), isCut: walk.isCut };
   }
 
   /** What a program says of one thing now. Rejects when it is gone. */
   async facts(at: Accessible, moved: Point = [0, 0]): Promise<AccessibleFacts> {
-    const [role, name, states, interfaces, count, extents] = await Promise.all([
+    return this.#factsWith(at, await this.#states(at), moved);
+  }
+
+  /** The same of what is shown, put right where its program tells it displaced; undefined for what is not shown. */
+  async #shown(at: Accessible, moved: Point): Promise<AccessibleFacts | undefined> {
+    // Half of what is in a window is not shown: of that nothing else is asked.
+    const states = await this.#states(at);
+    if (!hasState(states, 'showing')) return undefined;
+    const [facts, isNative] = await Promise.all([
+      this.#factsWith(at, states, [0, 0]),
+      isMoved(moved) && this.#isNative(at),
+    ]);
+    return isNative ? facts : { ...facts, rect: movedBy(facts.rect, moved), moved };
+  }
+
+  async #states(at: Accessible): Promise<StateBits> {
+    return listIn(await this.#bus.call({ at, interface: 'Accessible', member: 'GetState' })).map(numberIn);
+  }
+
+  async #factsWith(at: Accessible, states: StateBits, moved: Point): Promise<AccessibleFacts> {
+    const [role, name, count, extents] = await Promise.all([
       this.#bus.call({ at, interface: 'Accessible', member: 'GetRole' }),
       this.#bus.property(at, 'Accessible', 'Name'),
-      this.#bus.call({ at, interface: 'Accessible', member: 'GetState' }),
-      this.#bus.call({ at, interface: 'Accessible', member: 'GetInterfaces' }),
       this.#bus.property(at, 'Accessible', 'ChildCount'),
       this.#bus
         .call({ at, interface: 'Component', member: 'GetExtents', signature: 'u', body: [SCREEN_COORDINATES] })
@@ -69,23 +86,23 @@ export class AccessTree {
       at,
       role: numberIn(role),
       name: typeof name === 'string' ? name : '',
-      states: listIn(states).map(numberIn),
-      interfaces: listIn(interfaces).map(String),
+      states,
       childCount: numberIn(count),
       rect: movedBy(extentsIn(extents), moved),
       moved,
     };
   }
 
-  async #frameOf({ process, title, rect }: SoughtWindow): Promise<Accessible | undefined> {
+  async #frameOf({ process, title, rect }: SoughtWindow): Promise<AccessibleFacts | undefined> {
     const applications = (await this.#children(REGISTRY)).slice(0, APPLICATIONS_MAX);
     const processes = await Promise.all(applications.map(({ bus }) => this.#bus.processOf(bus).catch(() => 0)));
     const own = applications.filter((_, index) => processes[index] === process);
+    await Promise.all(own.map(({ bus }) => this.#bus.meet(bus)));
     const windows = (await Promise.all(own.map((at) => this.#children(at)))).flat().slice(0, WINDOWS_MAX);
-    const told = await Promise.all(windows.map((at) => this.facts(at).catch(unlessSilent)));
-    const shown = told.filter((facts) => facts !== undefined).filter(({ states }) => hasState(states, 'showing'));
+    const told = await Promise.all(windows.map((at) => this.#shown(at, [0, 0]).catch(unlessSilent)));
+    const shown = told.filter((facts) => facts !== undefined);
     const nearest = shown.toSorted((one, other) => distance(one.rect, rect) - distance(other.rect, rect));
-    return (nearest.find(({ name }) => name === title) ?? nearest[0])?.at;
+    return nearest.find(({ name }) => name === title) ?? nearest[0];
   }
 
   /** Whether the toolkit itself tells where a thing is, also inside of what a program tells displaced. */
@@ -107,9 +124,8 @@ export class AccessTree {
 
 /** What a walk asks of each thing. */
 interface Asked {
-  readonly facts: (at: Accessible, moved: Point) => Promise<AccessibleFacts>;
+  readonly shown: (at: Accessible, moved: Point) => Promise<AccessibleFacts | undefined>;
   readonly children: (at: Accessible) => Promise<Accessible[]>;
-  readonly isNative: (at: Accessible) => Promise<boolean>;
 }
 
 /** One walk through a window, all of a level at once. */
@@ -123,9 +139,8 @@ class Walk {
     this.#asked = asked;
   }
 
-  async from(frame: Accessible): Promise<AccessibleNode | undefined> {
-    const facts = await this.#asked.facts(frame, [0, 0]);
-    return { ...facts, children: await this.#below(facts, facts.rect, 0) };
+  async from(frame: AccessibleFacts): Promise<AccessibleNode> {
+    return { ...frame, children: await this.#below(frame, frame.rect, 0) };
   }
 
   async #below(parent: AccessibleFacts, seen: Rect, depth: number): Promise<AccessibleNode[]> {
@@ -147,19 +162,14 @@ class Walk {
       return undefined;
     }
     // A thing that is gone while others are read is not there; a program that is silent ends the walk.
-    const told = await this.#told(at, parent).catch(unlessSilent);
-    if (told === undefined || !hasState(told.states, 'showing')) return undefined;
+    const told = await this.#asked.shown(at, parent.moved).catch(unlessSilent);
+    if (told === undefined) return undefined;
     if (told.rect[0] < NOWHERE || told.rect[1] < NOWHERE) return undefined;
     const facts = told.role === ROLES.rootPane ? putRight(told, parent.rect) : told;
     // A list may show a thousand rows of which ten are on the screen.
     const isOutside = !isEmptyRect(facts.rect) && isEmptyRect(commonRect(facts.rect, seen));
     const children = isOutside && !HOLDS_OUTSIDE.has(facts.role) ? [] : await this.#below(facts, seen, depth);
     return { ...facts, children };
-  }
-
-  async #told(at: Accessible, { moved }: AccessibleFacts): Promise<AccessibleFacts> {
-    const isPlaced = isMoved(moved) && (await this.#asked.isNative(at));
-    return this.#asked.facts(at, isPlaced ? [0, 0] : moved);
   }
 }
 

@@ -37,6 +37,8 @@ export interface Acted {
   /** Another window is in front than before: its controls are to be listed. */
   readonly changed: boolean;
   readonly settled: boolean;
+  /** How much of its time went by waiting until the window rests. */
+  readonly settlingMs: number;
 }
 
 /** A second click on a menu within half a second is taken for a part of the first. */
@@ -48,6 +50,7 @@ export class Acting {
   readonly #desk: DeskState;
   readonly #now: () => number;
   #menuClickAt = Number.NEGATIVE_INFINITY;
+  #settlingMs = 0;
 
   constructor(desk: DeskState, now: () => number) {
     this.#desk = desk;
@@ -116,7 +119,7 @@ export class Acting {
     return this.#withControl(target, 'text', async ({ point, control, facts, listing, reach }) => {
       if (!(await reach.texts.write(facts, text, instead))) {
         await reach.mouse.click(point, 'left');
-        await settled(reach.screen, listing.window.rect);
+        await this.#settled(listing, reach);
         const clearing = instead ? CLEAR : [];
         await this.#type([...clearing, ...strokesOfText(text)], listing, reach);
       }
@@ -138,7 +141,7 @@ export class Acting {
     return this.#withControl(target, 'keys', async ({ point, control, facts, listing, reach }) => {
       if (!hasState(facts.states, 'focused')) {
         await reach.mouse.click(point, 'left');
-        await settled(reach.screen, listing.window.rect);
+        await this.#settled(listing, reach);
       }
       await this.#type(parsed.strokes, listing, reach);
       return `Pressed ${parsed.strokes.length} keys in ${described(control)}.`;
@@ -201,6 +204,7 @@ export class Acting {
     on: SeenOn | undefined,
     carryOut: (at: { readonly listing: ControlListing; readonly reach: Reach }) => Promise<string>,
   ): Promise<Acted> {
+    this.#settlingMs = 0;
     const reach = await this.#desk.reach();
     const listing = this.#desk.listed();
     this.#desk.compare(on, listing);
@@ -221,9 +225,16 @@ export class Acting {
     }
     this.#desk.admit(act, { ...listing, window: front }, false);
     const result = await carryOut({ listing: { ...listing, window: front }, reach });
-    const isSettled = await settled(reach.screen, front.rect);
+    const isSettled = await this.#settled({ window: front }, reach);
     const active = await reach.windows.active();
-    return { result, settled: isSettled, changed: active !== front.handle };
+    return { result, settled: isSettled, changed: active !== front.handle, settlingMs: this.#settlingMs };
+  }
+
+  async #settled({ window }: Pick<ControlListing, 'window'>, { screen }: Reach): Promise<boolean> {
+    const began = this.#now();
+    const isSettled = await settled(screen, window.rect);
+    this.#settlingMs += this.#now() - began;
+    return isSettled;
   }
 
   /** The control as it is now: another one in its place is not it. */

@@ -51,8 +51,8 @@ function controlOf(node: AccessibleNode, window: Rect): SeenControl | undefined 
 const NAMED_ONLY: ReadonlySet<string> = new Set(['Text', 'Image']);
 
 const factsOf = (node: AccessibleNode): AccessibleFacts => {
-  const { at, role, name, states, interfaces, childCount, rect, moved } = node;
-  return { at, role, name, states, interfaces, childCount, rect, moved };
+  const { at, role, name, states, childCount, rect, moved } = node;
+  return { at, role, name, states, childCount, rect, moved };
 };
 
 /** The thing in a window that gets what is typed, as far as the program tells it: the innermost that has the focus. */

@@ -1,8 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { z } from 'zod';
-import type { Caller, HostedTool } from '#libs/mcp';
+import { ToolResult, type Caller, type HostedTool } from '#libs/mcp';
 import { ON_META, SeenOn } from '#proto';
-import { SETTLE_MS, type Acting, type DeskState } from '../desk/index.js';
+import { SETTLE_MS, type Acted, type Acting, type DeskState } from '../desk/index.js';
 import type { DesktopWindow } from '../display/index.js';
 import { DesktopFault } from '../faults/index.js';
 import type { Launcher } from '../launch/index.js';
@@ -12,6 +12,9 @@ const TEXT_CHARS_MAX = 20_000;
 const WAIT_SECONDS_MAX = 300;
 const NOTCHES_MAX = 50;
 const DRAG_SECONDS_MAX = 10;
+
+/** Beside the answer of what acts: how many milliseconds of it were waiting until the window rests. The answer itself has no times. */
+const SETTLING_META = 'orrery/settling-ms';
 
 const Button = z.enum(['left', 'right', 'middle', 'x']).default('left');
 const Fraction = z.number();
@@ -75,7 +78,8 @@ function mouseTools(acting: Acting): HostedTool[] {
       input: z.object({ id: Id, name: Name, button: Button, double: z.boolean().default(false) }),
       output: ActedShape,
       readOnly: false,
-      run: ({ id, name, button, double }, _, caller) => acting.click({ id, name, on: seenBy(caller) }, button, double),
+      run: ({ id, name, button, double }, _, caller) =>
+        acted(acting.click({ id, name, on: seenBy(caller) }, button, double)),
     }),
     toolOf({
       name: 'click_on_coordinates',
@@ -84,7 +88,7 @@ function mouseTools(acting: Acting): HostedTool[] {
       input: z.object({ x: Fraction, y: Fraction, button: Button, double: z.boolean().default(false) }),
       output: ActedShape,
       readOnly: false,
-      run: ({ x, y, button, double }, _, caller) => acting.clickAt([x, y], button, double, seenBy(caller)),
+      run: ({ x, y, button, double }, _, caller) => acted(acting.clickAt([x, y], button, double, seenBy(caller))),
     }),
     toolOf({
       name: 'drag_on_coordinates',
@@ -101,13 +105,15 @@ function mouseTools(acting: Acting): HostedTool[] {
       output: ActedShape,
       readOnly: false,
       run: ({ start_x, start_y, end_x, end_y, button, duration }, _, caller) =>
-        acting.drag(
-          [
-            [start_x, start_y],
-            [end_x, end_y],
-          ],
-          { button, durationMs: duration * 1_000 },
-          seenBy(caller),
+        acted(
+          acting.drag(
+            [
+              [start_x, start_y],
+              [end_x, end_y],
+            ],
+            { button, durationMs: duration * 1_000 },
+            seenBy(caller),
+          ),
         ),
     }),
     toolOf({
@@ -117,7 +123,8 @@ function mouseTools(acting: Acting): HostedTool[] {
       input: z.object({ id: Id, name: Name, wheel_dist: z.int().min(-NOTCHES_MAX).max(NOTCHES_MAX).default(0) }),
       output: ActedShape,
       readOnly: false,
-      run: ({ id, name, wheel_dist: notches }, _, caller) => acting.scroll({ id, name, on: seenBy(caller) }, notches),
+      run: ({ id, name, wheel_dist: notches }, _, caller) =>
+        acted(acting.scroll({ id, name, on: seenBy(caller) }, notches)),
     }),
   ];
 }
@@ -137,7 +144,7 @@ function keyboardTools(acting: Acting): HostedTool[] {
       output: ActedShape,
       readOnly: false,
       run: ({ id, name, text, clear_current_text: instead }, _, caller) =>
-        acting.setText({ id, name, on: seenBy(caller) }, text, instead),
+        acted(acting.setText({ id, name, on: seenBy(caller) }, text, instead)),
     }),
     toolOf({
       name: 'keyboard_input',
@@ -153,7 +160,7 @@ function keyboardTools(acting: Acting): HostedTool[] {
       output: ActedShape,
       readOnly: false,
       run: ({ id, name, keys, control_focus: focus }, _, caller) =>
-        acting.keys({ id, name, on: seenBy(caller) }, keys, focus),
+        acted(acting.keys({ id, name, on: seenBy(caller) }, keys, focus)),
     }),
   ];
 }
@@ -203,6 +210,11 @@ function waitingTools(desk: DeskState, acting: Acting): HostedTool[] {
       run: ({ text }) => Promise.resolve({ result: text }),
     }),
   ];
+}
+
+async function acted(act: Promise<Acted>): Promise<ToolResult<z.infer<typeof ActedShape>>> {
+  const { settlingMs, ...answer } = await act;
+  return new ToolResult(answer, { [SETTLING_META]: Math.round(settlingMs) });
 }
 
 function seenBy({ meta }: Caller): SeenOn | undefined {
