@@ -32,6 +32,9 @@ export const CONTROL_TOOLS = [
 /** They only read in it, wait, or keep a text of their caller. */
 export const QUIET_TOOLS = ['texts', 'wait', 'wait_until_settled', 'summary'] as const;
 
+/** Programs that have the tools of a spreadsheet: that of UFO's clients, and that of a Linux desktop. */
+const SHEETS = ['EXCEL.EXE', 'soffice.bin'] as const;
+
 /** Tools of office programs: what each takes, what it does at the worst, and in which programs it is there. */
 export const OFFICE_TOOLS: Readonly<
   Record<string, { readonly takes: string; readonly does: 'read' | 'write' | 'save'; readonly in: readonly string[] }>
@@ -48,28 +51,28 @@ export const OFFICE_TOOLS: Readonly<
   save_as: {
     takes: 'Arguments: file_dir, file_name, file_ext; in PowerPoint also current_slide_only (false).',
     does: 'save',
-    in: ['WINWORD.EXE', 'EXCEL.EXE', 'POWERPNT.EXE'],
+    in: ['WINWORD.EXE', 'POWERPNT.EXE', ...SHEETS],
   },
-  table2markdown: { takes: 'Arguments: sheet_name.', does: 'read', in: ['EXCEL.EXE'] },
+  table2markdown: { takes: 'Arguments: sheet_name.', does: 'read', in: SHEETS },
   insert_excel_table: {
     takes: 'Arguments: table (a list of rows), sheet_name, start_row, start_col, from 1.',
     does: 'write',
-    in: ['EXCEL.EXE'],
+    in: SHEETS,
   },
   select_table_range: {
     takes: 'Arguments: sheet_name, start_row, start_col, end_row, end_col, from 1; -1 is the end.',
     does: 'read',
-    in: ['EXCEL.EXE'],
+    in: SHEETS,
   },
   reorder_columns: {
     takes: 'Arguments: sheet_name, desired_order (a list of names).',
     does: 'write',
-    in: ['EXCEL.EXE'],
+    in: SHEETS,
   },
   get_range_values: {
     takes: 'Arguments: sheet_name, start_row, start_col, end_row, end_col, from 1; -1 is the end.',
     does: 'read',
-    in: ['EXCEL.EXE'],
+    in: SHEETS,
   },
   set_background_color: {
     takes: 'Arguments: color (hexadecimal), slide_index (a list of numbers, or null).',

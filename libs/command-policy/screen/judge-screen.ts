@@ -58,7 +58,7 @@ function acting({ tool, arguments: given, on }: CommandCall): readonly CommandFi
     case 'wheel_mouse_input':
       return [plain('write', 'scroll', 'It scrolls.')];
     default:
-      return office(tool);
+      return office(tool, given, on);
   }
 }
 
@@ -109,12 +109,29 @@ function launching(
   return [plain('write', 'launch', 'It starts a program of the list of applications.')];
 }
 
-function office(tool: string): readonly CommandFinding[] {
+function office(tool: string, given: CommandCall['arguments'], on: ScreenPlace | undefined): readonly CommandFinding[] {
   const does = OFFICE_TOOLS[tool]?.does;
   if (does === 'read') return [plain('read', 'office', `${tool} reads the open document.`)];
+  if (does === 'write' && textsIn(given['table']).some(isReachingFormula))
+    return [asks('network', 'formula', 'A formula reaches for what is not in the document.')];
   if (does === 'write') return [plain('write', 'office', `${tool} changes the open document.`)];
+  const { file_dir: directory = '', file_name: name = '' } = given;
+  // The tools of a Linux desktop save only in directories of their device, and never over another file.
+  if (programName(on?.application ?? '') === CALC && directory === '' && !/[/\\]/u.test(textOf(name)))
+    return [plain('write', 'save', 'It saves the open document where its device gives it a place.')];
   return [asks('privileged', 'path', `${tool} names files by their path.`)];
 }
+
+const CALC = programName('soffice.bin');
+
+/** Formulas that ask other programs, other files or the network, or that are links to them. */
+const isReachingFormula = (text: string): boolean =>
+  /^\s*[=+@-]/u.test(text) &&
+  /\b(?:WEBSERVICE|DDE|HYPERLINK|RTD|IMPORT\w*|INDIRECT)\s*\(|:\/\/|file:|['\]]#|\|/iu.test(text);
+
+/** All texts in lists of lists. */
+const textsIn = (value: Json | undefined): string[] =>
+  Array.isArray(value) ? value.flatMap(textsIn) : typeof value === 'string' ? [value] : [];
 
 const passwords = (on: ScreenPlace | undefined): readonly CommandFinding[] =>
   isPassword(on?.control?.name ?? '')

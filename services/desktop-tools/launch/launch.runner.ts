@@ -1,9 +1,8 @@
 import { spawn } from 'node:child_process';
-import { realpath } from 'node:fs/promises';
-import { basename, dirname, isAbsolute, join, normalize } from 'node:path';
 import { settled, type Acting, type DeskState } from '../desk/index.js';
 import type { DesktopWindow } from '../display/index.js';
 import { DesktopFault, pause } from '../faults/index.js';
+import { placeIn } from './given-files.adapter.js';
 
 /** A large office program on a busy machine. */
 const WINDOW_MS = 30_000;
@@ -120,24 +119,8 @@ const KEPT = [
 async function checked(given: readonly string[], directories: readonly string[]): Promise<void> {
   if (given.length > ARGUMENTS_MAX) throw new DesktopFault('APPLICATION', `at most ${ARGUMENTS_MAX} arguments`);
   for (const path of given) {
-    const refused = new DesktopFault(
-      'APPLICATION',
-      `${JSON.stringify(path.slice(0, 200))} is not the path of a file that this program may be given`,
-    );
-    if (!isAbsolute(path) || path.includes('\0') || normalize(path) !== path) throw refused;
-    const place = await placeOf(path);
-    const allowed = await Promise.all(directories.map(placeOf));
-    if (!allowed.some((directory) => directory !== undefined && place?.startsWith(`${directory}/`) === true))
-      throw refused;
-  }
-}
-
-/** Where it is when links are followed; a file that is not there yet is where its directory is. */
-async function placeOf(path: string): Promise<string | undefined> {
-  try {
-    return await realpath(path);
-  } catch {
-    const parent = await realpath(dirname(path)).catch(() => undefined);
-    return parent === undefined ? undefined : join(parent, basename(path));
+    if ((await placeIn(path, directories)) !== undefined) continue;
+    const what = JSON.stringify(path.slice(0, 200));
+    throw new DesktopFault('APPLICATION', `${what} is not the path of a file that this program may be given`);
   }
 }

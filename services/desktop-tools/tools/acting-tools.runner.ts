@@ -1,12 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { z } from 'zod';
-import { ToolResult, type Caller, type HostedTool } from '#libs/mcp';
-import { ON_META, SeenOn } from '#proto';
+import { ToolResult, type HostedTool } from '#libs/mcp';
 import { SETTLE_MS, type Acted, type Acting, type DeskState } from '../desk/index.js';
 import type { DesktopWindow } from '../display/index.js';
-import { DesktopFault } from '../faults/index.js';
 import type { Launcher } from '../launch/index.js';
-import { ActedShape, Id, Name, RectShape, TextShape, toolOf } from './tool.js';
+import { ActedShape, Id, Name, RectShape, seenBy, TextShape, toolOf } from './tool.js';
 
 const TEXT_CHARS_MAX = 20_000;
 const WAIT_SECONDS_MAX = 300;
@@ -215,13 +213,6 @@ function waitingTools(desk: DeskState, acting: Acting): HostedTool[] {
 async function acted(act: Promise<Acted>): Promise<ToolResult<z.infer<typeof ActedShape>>> {
   const { settlingMs, ...answer } = await act;
   return new ToolResult(answer, { [SETTLING_META]: Math.round(settlingMs) });
-}
-
-function seenBy({ meta }: Caller): SeenOn | undefined {
-  if (meta[ON_META] === undefined) return undefined;
-  const parsed = SeenOn.safeParse(meta[ON_META]);
-  if (parsed.success) return parsed.data;
-  throw new DesktopFault('MISMATCH', 'what was seen is not said in a way that can be compared');
 }
 
 function selectedOf(window: DesktopWindow): z.infer<typeof Selected> {

@@ -5,6 +5,7 @@ import { Acting, DeskState, DesktopConnection, Looking } from '../desk/index.js'
 import { Launcher } from '../launch/index.js';
 import { desktopActingTools } from './acting-tools.runner.js';
 import { desktopLookingTools } from './looking-tools.js';
+import { desktopSheetTools } from './sheet-tools.runner.js';
 
 /** Serves the tools of a desktop on the standard streams, until the device client ends. */
 export async function runDesktopTools(
@@ -24,6 +25,7 @@ export async function runDesktopTools(
   const tools = oneAtATime([
     ...desktopLookingTools(desk, new Looking(desk)),
     ...desktopActingTools(desk, acting, launcher),
+    ...desktopSheetTools(desk),
   ]);
   const host = await serveTools({ name: 'orrery-desktop', version: '1', tools });
   await Promise.race([orphaned, host.closed]);

@@ -1,5 +1,7 @@
 import { z, type ZodObject } from 'zod';
-import type { HostedTool } from '#libs/mcp';
+import type { Caller, HostedTool } from '#libs/mcp';
+import { ON_META, SeenOn } from '#proto';
+import { DesktopFault } from '../faults/index.js';
 
 /** A tool with its types, as one of many. */
 export const toolOf = <Input extends ZodObject, Output extends ZodObject>(
@@ -64,3 +66,11 @@ export const ActedShape = z.object({
 export const FieldList = z.array(z.string().max(64)).max(32).optional();
 export const Id = z.string().max(32);
 export const Name = z.string().max(1_024);
+
+/** What the agent of a call saw, which was judged; undefined: it says nothing of it. */
+export function seenBy({ meta }: Caller): SeenOn | undefined {
+  if (meta[ON_META] === undefined) return undefined;
+  const parsed = SeenOn.safeParse(meta[ON_META]);
+  if (parsed.success) return parsed.data;
+  throw new DesktopFault('MISMATCH', 'what was seen is not said in a way that can be compared');
+}
