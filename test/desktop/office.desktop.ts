@@ -78,7 +78,11 @@ const keeps = (format: string): DeskTurn => acts('click_input', ['Button', `Use 
     const page = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
     const plain = ['--no-sandbox', '--no-first-run', '--force-renderer-accessibility', '--password-store=basic'];
     return {
-      'soffice.bin': { command: '/usr/bin/localc', args: ['--norestore', '--nologo'], files: [home] },
+      'soffice.bin': {
+        command: '/usr/bin/localc',
+        args: ['--norestore', '--nologo', '--accept=pipe,name=orrery-office;urp;'],
+        files: [home],
+      },
       chromium: { command: '/usr/bin/chromium', args: [...plain, page], files: [] },
     };
   }
@@ -109,6 +113,26 @@ const keeps = (format: string): DeskTurn => acts('click_input', ['Button', `Use 
     for (const cell of ['B2', 'B3', 'B4']) expect(sheet).toMatch(new RegExp(`r="${cell}"[^>]*><v>[789]</v>`, 'u'));
     expect(sheet).toMatch(/r="B5"[^>]*><f[^>]*>SUM\(B2:B4\)<\/f><v>24<\/v>/u);
     await desktop.ends('soffice.bin');
+  });
+
+  where(hasSpreadsheet)('fills a sheet by the tools that the spreadsheet has of its own', async () => {
+    const table = [
+      ['Town', 'Count'],
+      ['Grünau', 1900],
+      ['Sum', '=B2+84'],
+    ];
+    desktop.model.story('tools', [
+      starts('soffice.bin'),
+      assigns('LibreOffice Calc', 'Write the table, and save it as towns.xlsx.'),
+      at('A1', () => actsOn('insert_excel_table', { table, sheet_name: 'Sheet1', start_row: 1, start_col: 1 })),
+      () => actsOn('save_as', { file_name: 'towns.xlsx' }),
+      when((seen) => seen.prompt.includes('"window":"towns.xlsx'), appEnds('It is there.')),
+      hostEnds('It is there.'),
+    ]);
+    expect((await desktop.told('tools')).outcome).toBe('succeeded');
+    const sheet = partOf(await file('towns.xlsx'), 'xl/worksheets/sheet1.xml');
+    expect(sheet).toMatch(/r="B3"[^>]*><f[^>]*>B2\+84<\/f><v>1984<\/v>/u);
+    await endsOf('soffice.bin');
   });
 
   where(hasBrowser)('fills a form and sends it, when a person has said that it may be sent', async () => {

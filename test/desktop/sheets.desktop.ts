@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Json } from '#proto';
+import { until } from '../../services/device-client/testing/until.js';
 import { DesktopRig, largePrograms, whyNoDesktop, type DesktopHands } from './rig.js';
 import { partOf } from './workbook.js';
 
@@ -30,7 +31,11 @@ const all = { sheet_name: 'Sheet1', start_row: 1, start_col: 1, end_row: -1, end
       },
     });
     await hands.ask('launch_application', { name: 'soffice.bin' });
-    await hands.control(({ type, value }) => type === 'Edit' && value === 'A1');
+    // While it starts it may not answer in time.
+    await until(async () => {
+      const { isError, value } = await hands.answer('get_app_window_controls_target_info');
+      return isError || !JSON.stringify(value).includes('"A1"') ? undefined : true;
+    });
   });
   afterAll(() => rig?.end());
 
