@@ -132,7 +132,7 @@ const keeps = (format: string): DeskTurn => acts('click_input', ['Button', `Use 
     expect((await desktop.told('tools')).outcome).toBe('succeeded');
     const sheet = partOf(await file('towns.xlsx'), 'xl/worksheets/sheet1.xml');
     expect(sheet).toMatch(/r="B3"[^>]*><f[^>]*>B2\+84<\/f><v>1984<\/v>/u);
-    await endsOf('soffice.bin');
+    await desktop.ends('soffice.bin');
   });
 
   where(hasBrowser)('fills a form and sends it, when a person has said that it may be sent', async () => {
