@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { testing } from '#libs/device-agent';
 import { startModelServer, type ModelServer, type ModelServerReply, type ModelServerRequest } from '#libs/testing';
 import type { Json, ScreenAppReply } from '#proto';
@@ -104,11 +105,14 @@ export class DeskModel {
       name,
       said === undefined ? { ...place, times: place.times + 1 } : { turn: place.turn + 1, times: 0 },
     );
+    // Who waits for a window looks every now and then: an attempt has only so many steps.
+    if (said === undefined) await pause(LOOKS_EVERY_MS);
     return { json: said ?? (seen.isHost ? hostLooksAgain(place.times) : looksAgain) };
   }
 }
 
 const KEY = 'sk-of-the-desk-model';
+const LOOKS_EVERY_MS = 300;
 
 type Arguments = Record<string, Json>;
 
