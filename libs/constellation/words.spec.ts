@@ -250,14 +250,14 @@ describe('the conversation', () => {
     expect(linesOf(story)).toEqual([
       'goal anna: look after the disks',
       'round orchestrator: the goal',
-      'plan planner*: CONTINUE, the plan is revision 1',
+      'plan planner*: this is the plan',
       'round orchestrator: the end of the plan',
-      'plan planner*: FINISH, the plan stays as it is: all is well',
+      'plan planner*: it is done, the plan stays as it is: all is well',
       'end orchestrator*: succeeded: all is well',
       'reopened bert: ',
       'words bert: and db-2?',
       'round orchestrator: what was said (1)',
-      'plan planner*: FAIL, the plan stays as it is: there is none',
+      'plan planner*: it cannot be done, the plan stays as it is: there is none',
       'end orchestrator*: PLAN_FAILED: there is none: there is none',
     ]);
   });

@@ -1,4 +1,12 @@
-import type { Actor, ConversationItem, RecordedRunEvent, RunCommit, RunEventData, Speaking } from '#proto';
+import type {
+  Actor,
+  ConversationItem,
+  PlannerState,
+  RecordedRunEvent,
+  RunCommit,
+  RunEventData,
+  Speaking,
+} from '#proto';
 import { triggersText } from './event-text.js';
 
 /**
@@ -69,6 +77,13 @@ function words({ number, by, text, saidAt, delegated }: RunEventData<'WORDS_SAID
   return { kind: 'words', at: saidAt, ...byActor(by), text, number, ...(delegated && { delegated }) };
 }
 
+/** What the planner means by its last word. */
+const STATES: Readonly<Record<PlannerState, readonly string[]>> = {
+  CONTINUE: [],
+  FINISH: ['it is done'],
+  FAIL: ['it cannot be done'],
+};
+
 /** What the planner answered in a round: its last word with FINISH and FAIL, otherwise what it thought and what it changed. */
 function planned({
   editId,
@@ -83,9 +98,14 @@ function planned({
   if (editId === undefined) return [];
   const own = proposedBy === undefined || proposedBy.kind === 'system';
   const who = own ? ({ who: 'planner', by: proposedBy?.id ?? 'planner' } as const) : byActor(proposedBy);
-  const changed = edits.length === 0 ? 'the plan stays as it is' : `the plan is revision ${revision}`;
+  const changed =
+    edits.length === 0
+      ? 'the plan stays as it is'
+      : revision === 1
+        ? 'this is the plan'
+        : `the plan is changed, this is its revision ${revision}`;
   const said = answer?.text ?? [trace.thought, trace.result].filter((text) => text !== undefined).join('\n');
-  const text = [`${state}, ${changed}`, ...(said === '' ? [] : [said])].join(': ');
+  const text = [[...STATES[state], changed].join(', '), ...(said === '' ? [] : [said])].join(': ');
   return [{ kind: 'plan', ...who, text, editId, ...(source === 'model' && { model: true }) }];
 }
 

@@ -9,5 +9,6 @@ export * from './metrics.js';
 export * from './plan-saying.js';
 export { snapshotOf } from './snapshot.js';
 export * from './subtask-text.js';
+export * from './target-text.js';
 export * from './view.js';
 export * from './wall-text.js';

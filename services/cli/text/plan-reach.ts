@@ -1,8 +1,7 @@
 // Where a plan may run as the fleet is now: a selector that reads narrow may mean every device there is.
-import { couldSatisfy, counted, isRevoked, type Run, satisfies } from '#libs/constellation';
+import { couldSatisfy, counted, isRevoked, type Run, satisfies, targetText } from '#libs/constellation';
 import type { AgentProfile, Target, TaskId } from '#proto';
 import { cleanLine, clipToWidth, paintFor, type Terminal } from '../terminal/index.js';
-import { targetText } from './plan-text.js';
 
 type Selector = Exclude<Target, { device: string }>;
 

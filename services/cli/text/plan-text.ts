@@ -9,6 +9,7 @@ import {
   subtasksText,
   triggersText,
   violationText,
+  targetText,
 } from '#libs/constellation';
 import type {
   Edit,
@@ -217,17 +218,6 @@ function afterText(from: string, type: LineType, condition: string | undefined):
   return condition === undefined
     ? `${from}${LINE_KINDS[type].after}`
     : `${from} if ${clipToWidth(condition, CELL_CHARS_MAX)}`;
-}
-
-/** `web-1`, or `os linux, tags db`. */
-export function targetText(target: TaskStar['target']): string {
-  if ('device' in target) return target.device;
-  return Object.entries(target)
-    .map(
-      ([name, value]) =>
-        `${name} ${Array.isArray(value) ? value.join('+') : typeof value === 'string' ? value : JSON.stringify(value)}`,
-    )
-    .join(', ');
 }
 
 /** One line per difference: `+ task d on web-1`, `- line a-b`, `~ task c: target web-1 -> db-1`. */
