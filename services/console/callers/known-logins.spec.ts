@@ -100,6 +100,18 @@ describe('the admin token', () => {
   });
 });
 
+describe('the only approver', () => {
+  it('is the one living person who may approve', () => {
+    const isOnly = (...entries: ActorEntry[]) => new KnownLogins(entries).isOnlyApprover('anna');
+    const system = { kind: 'system' as const, id: 'robot' };
+    expect(isOnly(entry('anna'), entry('bert', { roles: ['operator'] }))).toBe(true);
+    expect(isOnly(entry('anna'), entry('bert', { revokedAt: at(-1) }), entry('robot', { actor: system }))).toBe(true);
+    expect(isOnly(entry('anna'), entry('bert'))).toBe(false);
+    expect(isOnly(entry('anna', { roles: ['admin'] }), entry('bert'))).toBe(false);
+    expect(isOnly()).toBe(false);
+  });
+});
+
 describe('roleRefusal', () => {
   const caller = (...roles: Role[]) => ({
     actor: { kind: 'person' as const, id: 'anna' },

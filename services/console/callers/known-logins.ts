@@ -67,6 +67,14 @@ export class KnownLogins {
     return { actor: FIRST_PERSON, roles: Role.options, namespace: 'default', ...login };
   }
 
+  /** Whether this person may approve, and no other living person may. */
+  isOnlyApprover(id: string): boolean {
+    const approvers = [...this.#actors.values()].filter(
+      ({ actor, roles, revokedAt }) => actor.kind === 'person' && roles.includes('approver') && revokedAt === undefined,
+    );
+    return approvers.length === 1 && approvers[0]?.actor.id === id;
+  }
+
   /** Whether an administrator can log in without the token of the first start. */
   hasAdministrator(now: number): boolean {
     return [...this.#actors.values()].some(({ roles, tokens, logins, revokedAt }) => {

@@ -77,6 +77,11 @@ export class Logins {
     return this.#adminTokenHash() === undefined ? undefined : found;
   }
 
+  /** Whether nobody else is there who may approve what this person has asked for. */
+  isOnlyApprover(id: string): boolean {
+    return this.#known.isOnlyApprover(id);
+  }
+
   #ofAdminToken(token: string, now: number): Found | undefined {
     const hash = this.#adminTokenHash();
     if (hash === undefined || !isTokenOf(token, hash)) return undefined;

@@ -1,7 +1,7 @@
 import { Controller, Get, Inject, Req } from '@nestjs/common';
 import { z } from 'zod';
 import { Actor, Login, Role } from '#proto';
-import { csrfTokenOf } from '../callers/index.js';
+import { csrfTokenOf, Logins } from '../callers/index.js';
 import { callerOf, Door, Needs, type CalledRequest } from '../http/index.js';
 
 /** Who asks, as this console sees him. */
@@ -11,6 +11,8 @@ export const Me = z.strictObject({
   login: Login,
   /** With a session only: what a change has to say in the header `X-Orrery-CSRF`. */
   csrf: z.string().optional(),
+  /** Nobody else may approve: the word of this person counts for what is his own, too. */
+  isOnlyApprover: z.literal(true).optional(),
 });
 export type Me = z.infer<typeof Me>;
 
@@ -18,9 +20,11 @@ export type Me = z.infer<typeof Me>;
 @Controller('v1/me')
 export class MeController {
   readonly #door: Door;
+  readonly #logins: Logins;
 
-  constructor(@Inject(Door) door: Door) {
+  constructor(@Inject(Door) door: Door, @Inject(Logins) logins: Logins) {
     this.#door = door;
+    this.#logins = logins;
   }
 
   @Get()
@@ -29,6 +33,12 @@ export class MeController {
     const { actor, roles, issuer, subject } = callerOf(request);
     const id = request.headers.authorization === undefined ? this.#door.sessionId(request) : undefined;
     const login = { issuer, subject };
-    return { actor, roles: [...roles], login, ...(id === undefined ? {} : { csrf: csrfTokenOf(id) }) };
+    return {
+      actor,
+      roles: [...roles],
+      login,
+      ...(id === undefined ? {} : { csrf: csrfTokenOf(id) }),
+      ...(this.#logins.isOnlyApprover(actor.id) && { isOnlyApprover: true }),
+    };
   }
 }

@@ -10,6 +10,7 @@ const RequestPage = lazy(async () => ({ default: (await import('../pages/request
 const GalleryPage = lazy(async () => ({ default: (await import('../pages/runbooks/index.js')).GalleryPage }));
 const RunbookPage = lazy(async () => ({ default: (await import('../pages/runbooks/index.js')).RunbookPage }));
 const AttentionPage = lazy(async () => ({ default: (await import('../pages/attention/index.js')).AttentionPage }));
+const ExamplesPage = lazy(async () => ({ default: (await import('../pages/examples/index.js')).ExamplesPage }));
 const ComparePage = lazy(async () => ({ default: (await import('../pages/compare/index.js')).ComparePage }));
 const FleetPage = lazy(async () => ({ default: (await import('../pages/fleet/index.js')).FleetPage }));
 const ScreenPage = lazy(async () => ({ default: (await import('../pages/fleet/index.js')).ScreenPage }));
@@ -46,6 +47,8 @@ function Page(): ReactElement {
       return <RequestPage />;
     case '/runbooks':
       return <GalleryPage />;
+    case '/examples':
+      return <ExamplesPage />;
     case '/attention':
       return <AttentionPage />;
     case '/compare':

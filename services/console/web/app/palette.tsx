@@ -25,6 +25,7 @@ export function Palette({ onClose }: { readonly onClose: () => void }): ReactEle
     { id: 'runs', name: words.nav.runs, hint: words.palette.page, keys: 'g r', act: () => goTo('/') },
     { id: 'new', name: words.nav.request, hint: words.palette.page, keys: 'g n', act: () => goTo('/new') },
     { id: 'runbooks', name: words.nav.runbooks, hint: words.palette.page, keys: 'g b', act: () => goTo('/runbooks') },
+    { id: 'examples', name: words.examples.title, hint: words.palette.page, act: () => goTo('/examples') },
     {
       id: 'attention',
       name: words.nav.attention,

@@ -14,7 +14,7 @@ interface Place {
 export const PLACES: readonly Place[] = [
   { href: '/', icon: 'runs', name: words.nav.runs, at: /^\/(runs.*)?$/u },
   { href: '/new', icon: 'request', name: words.nav.request, at: /^\/new$/u },
-  { href: '/runbooks', icon: 'runbooks', name: words.nav.runbooks, at: /^\/runbooks/u, isRare: true },
+  { href: '/runbooks', icon: 'runbooks', name: words.nav.runbooks, at: /^\/(?:runbooks|examples)/u, isRare: true },
   { href: '/attention', icon: 'attention', name: words.nav.attention, at: /^\/attention$/u },
   { href: '/fleet', icon: 'fleet', name: words.nav.fleet, at: /^\/fleet(\/|$)/u },
   { href: '/search', icon: 'outputs', name: words.nav.search, at: /^\/search$/u, isRare: true },

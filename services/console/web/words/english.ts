@@ -1,5 +1,16 @@
-import type { AttentionKind, CommandState, ConversationItem, LineType, RunStatus, TaskStatus, Usage } from '#proto';
+import { inputField, inputTask } from '#proto';
+import type {
+  AttentionKind,
+  CommandState,
+  ConversationItem,
+  LineType,
+  RunStatus,
+  TaskInput,
+  TaskStatus,
+  Usage,
+} from '#proto';
 import { BOARD_WORDS } from './board.js';
+import { EXAMPLE_WORDS } from './examples.js';
 import { FLEET_WORDS } from './fleet.js';
 import { PEOPLE_WORDS } from './people.js';
 import { POLICY_WORDS } from './policy.js';
@@ -262,6 +273,12 @@ export const words = {
     command: 'Command',
     verify: 'Checked by',
     inputs: 'Inputs',
+    inputsOf: (inputs: readonly TaskInput[]) =>
+      inputs
+        .map((input) =>
+          inputField(input) === undefined ? inputTask(input) : `${inputField(input)} of ${inputTask(input)}`,
+        )
+        .join(', '),
     started: 'Started',
     ended: 'Ended',
     recoveredBy: 'Recovered by',
@@ -282,6 +299,7 @@ export const words = {
     download: 'Download',
     from: (command: string, device: string, stream: string) => `── ${command} on ${device}, ${stream}`,
     missing: '── some of it is not kept',
+    leftOut: '── it writes faster than it can be shown: the download has all of it',
   },
   action: {
     reason: 'Reason, recorded with it',
@@ -291,7 +309,11 @@ export const words = {
     pauseAbout: 'Nothing new starts; what runs goes on.',
     resume: 'Go on',
     resumeTitle: 'Go on with this run?',
-    resumeAbout: 'A plan that waits for approval is accepted by this.',
+    resumeAbout: 'What was paused goes on, and tasks start again.',
+    accept: 'Approve the plan',
+    acceptTitle: 'Let this plan run?',
+    acceptAbout: 'It starts as it stands there now. What is said to it first changes it before that.',
+    ownPlan: (part: string) => `${part}: another person has to approve its plan.`,
     cancel: 'Cancel run',
     cancelTitle: 'Cancel this run?',
     cancelAbout: 'What is pending is cancelled, what runs is stopped on its device. Outputs are kept.',
@@ -344,6 +366,7 @@ export const words = {
     change: 'What changes',
     changedBy: (who: string) => `Changed by ${who}`,
     given: 'Words so far',
+    more: 'Where it stands in its plan',
     words: (who: readonly string[], needed: number) =>
       `${who.length} of ${needed}${who.length === 0 ? '' : `: ${who.join(', ')}`}`,
     approve: 'Approve',
@@ -361,6 +384,8 @@ export const words = {
     answer: 'Answer',
     answerTitle: 'Answer the agent',
     mayNot: 'You may look. Deciding needs the role approver or operator.',
+    own: (part: string) => `${part}: another person has to approve what it does.`,
+    spoken: 'Your word is given: another person has to say the same.',
   },
   attention: {
     title: 'Needs attention',
@@ -372,6 +397,11 @@ export const words = {
     kind: KINDS,
     toRun: 'Open the run',
     toDevice: 'Open the device',
+    again: 'Hand in again',
+    againTitle: (sequence: number, stream: string) => `Hand message ${sequence} of ${stream} in again?`,
+    againAbout:
+      'After what was wrong is mended. Nothing is published twice; the letter stays until it is settled here or dropped.',
+    taker: 'Service that could not handle it',
     take: 'Take on',
     takeTitle: 'Take this on?',
     takeAbout: 'Everybody sees that you look after it.',
@@ -388,6 +418,7 @@ export const words = {
   policy: POLICY_WORDS,
   search: SEARCH_WORDS,
   runbooks: RUNBOOK_WORDS,
+  examples: EXAMPLE_WORDS,
   request: {
     title: 'New request',
     words: 'In words',

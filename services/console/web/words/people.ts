@@ -41,6 +41,19 @@ export const PEOPLE_WORDS = {
   namespace: 'Namespace',
   limits: 'Limits',
   given: limitsText,
+  giveLimits: 'Give limits',
+  limitsTitle: (id: string) => `Limits of ${id}`,
+  limitsAbout:
+    'How much this system may take; what is left empty stays as it is. Connections at a time are for the server of the bus, too, and are given with orrery people limits.',
+  noLimits: 'Say at least one of them.',
+  limit: {
+    requestsPerMinute: 'Requests in any minute',
+    bytesPerMinute: 'Their bytes',
+    openRuns: 'Runs of its own that have not ended',
+    feed: 'Runs that it follows',
+  },
+  feed: { own: 'its own', all: 'those of everybody' },
+  unsaid: 'as it is',
   add: 'Add somebody',
   addAbout:
     'A name that is given once is never given again. How the person comes in is said next: a login, a token, or a key of the bus.',

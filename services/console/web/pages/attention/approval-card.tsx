@@ -12,7 +12,7 @@ import {
   type ToConfirm,
 } from '../../parts/index.js';
 import { ScreenLink } from '../fleet/index.js';
-import { newKey, postJson, useAsked, useMay } from '../../wire/index.js';
+import { newKey, postJson, useAsked, useBarred, useMay, useMe, useMedia } from '../../wire/index.js';
 import { words } from '../../words/index.js';
 import { CommandChange } from './command-change.js';
 import { PlanContext } from './plan-context.js';
@@ -25,11 +25,26 @@ interface ApprovalCardProps {
 }
 
 const MINUTE_MS = 60_000;
+/** What stands around it is one word away there: the command and the buttons are to be seen together. */
+const PHONE = '(max-width: 599px)';
 
 /** One thing that an agent asks a person: exactly what would run, with what, and why it is asked. */
 export function ApprovalCard({ approval, entry, onDone }: ApprovalCardProps): ReactElement {
   const { approvalId, ask, runId, taskId, requestedAt, needed = 1, given = [] } = approval;
+  const isPhone = useMedia(PHONE);
   const { value: view, problem } = useAsked(`/v1/runs/${runId}`, (json) => RunView.parse(json));
+  const more = (
+    <>
+      <Facts
+        of={[
+          [words.approval.agent, <Foreign text={`${ask.agent}, ${words.task.step(ask.step)}`} />],
+          [words.approval.plan, ask.plan.length === 0 ? null : <Foreign text={ask.plan.join('; ')} />],
+        ]}
+      />
+      {problem === undefined ? null : <p className="note">{words.approval.noContext(problem)}</p>}
+      {view === undefined ? null : <PlanContext view={view} taskId={taskId} />}
+    </>
+  );
   return (
     <article className="card approval" aria-label={words.approval.of(taskId)}>
       <p className="card-head">
@@ -72,7 +87,6 @@ export function ApprovalCard({ approval, entry, onDone }: ApprovalCardProps): Re
               {ask.kind === 'approval' && ask.command.on !== undefined ? <ScreenLink deviceId={ask.deviceId} /> : null}
             </>,
           ],
-          [words.approval.agent, <Foreign text={`${ask.agent}, ${words.task.step(ask.step)}`} />],
           [
             words.approval.sandbox,
             ask.kind === 'approval' && ask.wall !== undefined ? <Foreign text={wallText(ask.wall)} /> : null,
@@ -89,7 +103,6 @@ export function ApprovalCard({ approval, entry, onDone }: ApprovalCardProps): Re
               </>
             ),
           ],
-          [words.approval.plan, ask.plan.length === 0 ? null : <Foreign text={ask.plan.join('; ')} />],
           [words.approval.until, dateTimeText(ask.expiresAt)],
           [
             words.approval.given,
@@ -102,10 +115,16 @@ export function ApprovalCard({ approval, entry, onDone }: ApprovalCardProps): Re
           ],
         ]}
       />
-      {problem === undefined ? null : <p className="note">{words.approval.noContext(problem)}</p>}
-      {view === undefined ? null : <PlanContext view={view} taskId={taskId} />}
+      {isPhone ? (
+        <details className="more">
+          <summary>{words.approval.more}</summary>
+          {more}
+        </details>
+      ) : (
+        more
+      )}
       <Changes approval={approval} />
-      <Decide approval={approval} owner={view?.requestedBy} key={approvalId} onDone={onDone} />
+      <Decide approval={approval} view={view} key={approvalId} onDone={onDone} />
     </article>
   );
 }
@@ -130,13 +149,17 @@ function Changes({ approval: { ask, given = [] } }: Pick<ApprovalCardProps, 'app
 }
 
 interface DecideProps extends Pick<ApprovalCardProps, 'approval' | 'onDone'> {
-  /** Of the run; undefined while that is not known. */
-  readonly owner: string | undefined;
+  /** The run; undefined while it is not known. */
+  readonly view: RunView | undefined;
 }
 
 /** Who may decide it does so here; what it comes to is said by the server, which also knows who has a part in it. */
-function Decide({ approval: { approvalId, ask }, owner, onDone }: DecideProps): ReactElement {
+function Decide({ approval: { approvalId, ask, given = [] }, view, onDone }: DecideProps): ReactElement {
   const may = useMay();
+  const me = useMe();
+  const barred = useBarred(view);
+  const hasSpoken = given.some(({ by }) => by.id === me?.actor.id);
+  const whyNot = barred === undefined ? (hasSpoken ? words.approval.spoken : undefined) : words.approval.own(barred);
   const [asked, setAsked] = useState<ToConfirm>();
   const say = (body: object): Promise<void> =>
     postJson('/v1/approvals', { approvalId, ...body }, newKey()).then(() => onDone());
@@ -177,7 +200,7 @@ function Decide({ approval: { approvalId, ask }, owner, onDone }: DecideProps): 
     text: { label: words.approval.answer, required: true, lines: 4 },
     act: (text) => say({ decision: 'answer', text }),
   };
-  const mayAnswer = ask.kind === 'question' && may('ANSWER', owner);
+  const mayAnswer = ask.kind === 'question' && may('ANSWER', view?.requestedBy);
   return (
     <div className="row wrap">
       {mayAnswer ? (
@@ -185,7 +208,17 @@ function Decide({ approval: { approvalId, ask }, owner, onDone }: DecideProps): 
           {words.approval.answer}
         </button>
       ) : null}
-      {approve !== undefined && may('APPROVE') ? (
+      {approve !== undefined && may('APPROVE') && whyNot !== undefined ? (
+        <>
+          <button type="button" className="button primary" disabled aria-describedby={`${approvalId}-why`}>
+            {words.approval.approve}
+          </button>
+          <p className="note" id={`${approvalId}-why`}>
+            <Foreign text={whyNot} />
+          </p>
+        </>
+      ) : null}
+      {approve !== undefined && may('APPROVE') && whyNot === undefined ? (
         <>
           <button type="button" className="button primary" onClick={() => setAsked(approve)}>
             {words.approval.approve}

@@ -5,6 +5,7 @@ import { Ago, Confirm, Empty, Foreign, Icon, PageLink, Loading, Problem, type To
 import { askApi, useAsked, useMay, useRows } from '../../wire/index.js';
 import { words } from '../../words/index.js';
 import { ApprovalCard } from './approval-card.js';
+import { HandAgain, placeOfLetter } from './hand-again.js';
 
 const Approvals = QUERIES.logging.approvals.answer;
 
@@ -78,6 +79,8 @@ function Entries({ id, title, of }: EntriesProps): ReactElement | null {
 function Entry({ entry }: { readonly entry: AttentionEntry }): ReactElement {
   const may = useMay();
   const [asked, setAsked] = useState<ToConfirm>();
+  const [handing, setHanding] = useState(false);
+  const letter = placeOfLetter(entry);
   const { id, kind, what, next, since, runId, taskId, deviceId, state, by } = entry;
   const take = (): ToConfirm => ({
     title: words.attention.takeTitle,
@@ -121,6 +124,11 @@ function Entry({ entry }: { readonly entry: AttentionEntry }): ReactElement {
             {words.attention.toDevice}
           </PageLink>
         )}
+        {letter !== undefined && may('orchestrator.dlq-retry') ? (
+          <button type="button" className="button small" onClick={() => setHanding(true)}>
+            {words.attention.again}
+          </button>
+        ) : null}
         {may('logging.attention-take') && state === 'open' ? (
           <button type="button" className="button small" onClick={() => setAsked(take())}>
             {words.attention.take}
@@ -132,6 +140,7 @@ function Entry({ entry }: { readonly entry: AttentionEntry }): ReactElement {
           </button>
         ) : null}
       </div>
+      {handing && letter !== undefined ? <HandAgain place={letter} onClose={() => setHanding(false)} /> : null}
       {asked === undefined ? null : <Confirm of={asked} onClose={() => setAsked(undefined)} />}
     </li>
   );

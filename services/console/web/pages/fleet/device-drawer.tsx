@@ -9,6 +9,7 @@ import { Release, DeviceNotes, DeviceTasks } from './device-card.js';
 import { deviceState } from './device-state.js';
 import { ProfileSection } from './profile-section.js';
 import { ScreenLink } from './screen-link.js';
+import { WorkspacesSection } from './workspaces.js';
 
 interface DeviceDrawerProps {
   readonly device: AgentProfile;
@@ -53,6 +54,7 @@ export function DeviceDrawer({ device, work, offered, onClose }: DeviceDrawerPro
         </section>
         <DeviceFacts device={device} offered={offered} />
         <ProfileSection device={device} />
+        {device.status === 'connected' ? <WorkspacesSection deviceId={deviceId} /> : null}
         <section aria-labelledby="device-tools">
           <h3 id="device-tools">{words.fleet.tools(tools.length)}</h3>
           <ul className="tools">

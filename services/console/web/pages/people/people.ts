@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { QUERIES } from '#proto';
+import { QUERIES, type GivenLimits } from '#proto';
 
 export const People = QUERIES.registry.people.answer;
 export type ListedPerson = z.infer<typeof People>['people'][number];
@@ -25,6 +25,14 @@ export function roleChange<R>(before: readonly R[], after: readonly R[]): { read
     give: after.filter((role) => !before.includes(role)),
     take: before.filter((role) => !after.includes(role)),
   };
+}
+
+/** What was typed of the limits of a system; who types what cannot be is told so by who decides. */
+export function limitsTyped(typed: Readonly<Partial<Record<string, string>>>): GivenLimits {
+  const said = Object.entries(typed).flatMap(([name, text = '']) =>
+    text.trim() === '' ? [] : [[name, name === 'feed' ? text : Number(text)] as const],
+  );
+  return Object.fromEntries(said);
 }
 
 const DAY_MS = 86_400_000;

@@ -3,7 +3,7 @@ import { Confirm, dateTimeText, Dialog, Facts, Foreign, type ToConfirm } from '.
 import { askApi, useMay } from '../../wire/index.js';
 import { words } from '../../words/index.js';
 import type { ListedPerson } from './people.js';
-import { KeyForm, LoginForm, RolesForm } from './person-forms.js';
+import { KeyForm, LimitsForm, LoginForm, RolesForm } from './person-forms.js';
 import { TokensSection } from './tokens.js';
 
 interface PersonDrawerProps {
@@ -12,8 +12,8 @@ interface PersonDrawerProps {
   readonly onClose: () => void;
 }
 
-type Form = 'roles' | 'login' | 'key';
-const FORMS = { roles: RolesForm, login: LoginForm, key: KeyForm } as const;
+type Form = 'roles' | 'limits' | 'login' | 'key';
+const FORMS = { roles: RolesForm, limits: LimitsForm, login: LoginForm, key: KeyForm } as const;
 
 /** Everything about somebody: what he may do, and how he comes in. */
 export function PersonDrawer({ person, onDone, onClose }: PersonDrawerProps): ReactElement {
@@ -43,6 +43,11 @@ export function PersonDrawer({ person, onDone, onClose }: PersonDrawerProps): Re
           {may('registry.people-role') && !isRevoked ? (
             <button type="button" className="button small" onClick={() => setForm('roles')}>
               {words.people.change}
+            </button>
+          ) : null}
+          {may('registry.people-limits') && !isRevoked && actor.kind === 'external' ? (
+            <button type="button" className="button small" onClick={() => setForm('limits')}>
+              {words.people.giveLimits}
             </button>
           ) : null}
           {may('registry.people-revoke') && !isRevoked ? (

@@ -1,9 +1,9 @@
 import { useState, type ReactElement } from 'react';
-import { Actor, type Role } from '#proto';
+import { Actor, FeedShare, type Role } from '#proto';
 import { FormDialog, TextField } from '../../parts/index.js';
-import { askApi } from '../../wire/index.js';
+import { askApi, newKey, postJson } from '../../wire/index.js';
 import { words } from '../../words/index.js';
-import { roleChange, type ListedPerson } from './people.js';
+import { limitsTyped, roleChange, type ListedPerson } from './people.js';
 import { RolesField } from './roles.js';
 
 interface FormProps {
@@ -70,6 +70,56 @@ export function RolesForm({ person, onDone, onClose }: OfPerson): ReactElement {
       submit={submit}
     >
       <RolesField label={words.people.roles} chosen={roles} onChange={setRoles} />
+    </FormDialog>
+  );
+}
+
+const COUNTS = ['requestsPerMinute', 'bytesPerMinute', 'openRuns'] as const;
+
+/** Says how much a system may take: what is left empty stays as it is. */
+export function LimitsForm({ person, onDone, onClose }: OfPerson): ReactElement {
+  const { id: actorId } = person.actor;
+  const [typed, setTyped] = useState<Partial<Record<(typeof COUNTS)[number] | 'feed', string>>>({});
+  const submit = async (): Promise<void> => {
+    const given = limitsTyped(typed);
+    if (Object.keys(given).length === 0) throw new Error(words.people.noLimits);
+    await postJson(`/v1/people/${encodeURIComponent(actorId)}/limits`, { given }, newKey());
+    onDone();
+    onClose();
+  };
+  return (
+    <FormDialog
+      title={words.people.limitsTitle(actorId)}
+      about={words.people.limitsAbout}
+      action={words.people.save}
+      onClose={onClose}
+      submit={submit}
+    >
+      {COUNTS.map((name) => (
+        <TextField
+          key={name}
+          label={words.people.limit[name]}
+          type="number"
+          min={1}
+          value={typed[name] ?? ''}
+          placeholder={person.limits?.[name]?.toString()}
+          onChange={(value) => setTyped((before) => ({ ...before, [name]: value }))}
+        />
+      ))}
+      <label className="field">
+        <span>{words.people.limit.feed}</span>
+        <select
+          value={typed.feed ?? ''}
+          onChange={({ target }) => setTyped((before) => ({ ...before, feed: target.value }))}
+        >
+          <option value="">{words.people.unsaid}</option>
+          {FeedShare.options.map((one) => (
+            <option key={one} value={one}>
+              {words.people.feed[one]}
+            </option>
+          ))}
+        </select>
+      </label>
     </FormDialog>
   );
 }

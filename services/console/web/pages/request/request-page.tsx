@@ -1,13 +1,24 @@
 import * as Tabs from '@radix-ui/react-tabs';
-import { useRef, useState, type FormEvent, type ReactElement } from 'react';
+import { useState, type ReactElement } from 'react';
 import { z } from 'zod';
 import { RunId } from '#proto';
-import { ApiError, newKey, postJson, useMay } from '../../wire/index.js';
-import { Empty, goTo, PageLink, Refused } from '../../parts/index.js';
+import { postJson, useMay } from '../../wire/index.js';
+import { AreaField, CheckField, Empty, goTo, PageLink, Refused, useForm } from '../../parts/index.js';
 import { words } from '../../words/index.js';
 import { PLAN_EXAMPLE } from './plan-example.js';
 
 const Accepted = z.looseObject({ runId: RunId });
+/** Nothing starts before somebody has seen the plan. */
+const WAITING = { options: { plan: 'approve' } } as const;
+
+/** Throws with the sentence to be shown. */
+function planIn(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (error) {
+    throw new Error(words.request.notJson(error instanceof Error ? error.message : String(error)), { cause: error });
+  }
+}
 
 /** A request in words, or as a plan. What is wrong with it is said by who decides, with the path of the field. */
 export function RequestPage(): ReactElement {
@@ -16,34 +27,11 @@ export function RequestPage(): ReactElement {
   const [goal, setGoal] = useState('');
   const [plan, setPlan] = useState(PLAN_EXAMPLE);
   const [approve, setApprove] = useState(false);
-  const [problem, setProblem] = useState<ApiError | Error>();
-  const [busy, setBusy] = useState(false);
-  const key = useRef(newKey());
+  const form = useForm(async (key) => {
+    const body = kind === 'words' ? { goal: goal.trim(), ...(approve && WAITING) } : { constellation: planIn(plan) };
+    goTo(`/runs/${Accepted.parse(await postJson('/v1/requests', body, key)).runId}`);
+  });
   if (!may('SUBMIT')) return <Empty title={words.request.mayNot} />;
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
-    setProblem(undefined);
-    let body: object;
-    try {
-      const options = approve ? { options: { plan: 'approve' } } : {};
-      body = kind === 'words' ? { goal: goal.trim(), ...options } : { constellation: JSON.parse(plan) as unknown };
-    } catch (error) {
-      setProblem(new Error(words.request.notJson(error instanceof Error ? error.message : String(error))));
-      return;
-    }
-    setBusy(true);
-    postJson('/v1/requests', body, key.current)
-      .then((json) => goTo(`/runs/${Accepted.parse(json).runId}`))
-      .catch((error: unknown) => {
-        setBusy(false);
-        setProblem(error instanceof Error ? error : new Error(String(error)));
-      });
-  };
-  /** Another text is another request. */
-  const changed = (set: (text: string) => void) => (text: string) => {
-    key.current = newKey();
-    set(text);
-  };
   return (
     <div className="page narrow">
       <div className="page-head">
@@ -52,8 +40,8 @@ export function RequestPage(): ReactElement {
           {words.request.fromRunbook}
         </PageLink>
       </div>
-      <form className="stack" onSubmit={submit}>
-        <Tabs.Root value={kind} onValueChange={setKind}>
+      <form className="stack" onSubmit={form.submit}>
+        <Tabs.Root value={kind} onValueChange={(to) => form.changed(() => setKind(to))}>
           <Tabs.List className="tabs" aria-label={words.request.title}>
             <Tabs.Trigger value="words" className="tab">
               {words.request.words}
@@ -63,42 +51,33 @@ export function RequestPage(): ReactElement {
             </Tabs.Trigger>
           </Tabs.List>
           <Tabs.Content value="words" className="stack">
-            <label className="field">
-              <span>{words.request.goal}</span>
-              <textarea
-                rows={5}
-                required={kind === 'words'}
-                value={goal}
-                placeholder={words.request.goalExample}
-                onChange={({ target }) => changed(setGoal)(target.value)}
-              />
-            </label>
-            <label className="check">
-              <input type="checkbox" checked={approve} onChange={({ target }) => setApprove(target.checked)} />
-              <span>{words.request.approve}</span>
-            </label>
+            <AreaField
+              label={words.request.goal}
+              rows={5}
+              required={kind === 'words'}
+              value={goal}
+              placeholder={words.request.goalExample}
+              onChange={(text) => form.changed(() => setGoal(text))}
+            />
+            <CheckField
+              label={words.request.approve}
+              checked={approve}
+              onChange={(wanted) => form.changed(() => setApprove(wanted))}
+            />
           </Tabs.Content>
           <Tabs.Content value="plan" className="stack">
-            <label className="field">
-              <span>{words.request.planJson}</span>
-              <textarea
-                className="code"
-                rows={18}
-                spellCheck={false}
-                value={plan}
-                onChange={({ target }) => changed(setPlan)(target.value)}
-              />
-            </label>
+            <AreaField
+              label={words.request.planJson}
+              code
+              rows={18}
+              value={plan}
+              onChange={(text) => form.changed(() => setPlan(text))}
+            />
           </Tabs.Content>
         </Tabs.Root>
-        {problem === undefined ? null : (
-          <Refused
-            message={problem.message}
-            issues={problem instanceof ApiError ? (problem.refusal?.issues ?? []) : []}
-          />
-        )}
+        {form.problem === undefined ? null : <Refused message={form.problem} issues={form.issues} />}
         <div className="row end">
-          <button type="submit" className="button primary" disabled={busy}>
+          <button type="submit" className="button primary" disabled={form.busy}>
             {words.request.send}
           </button>
         </div>

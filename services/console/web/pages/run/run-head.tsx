@@ -1,13 +1,15 @@
 import * as DropdownMenu from '@radix-ui/react-dropdown-menu';
 import { useState, type ReactElement } from 'react';
+import type { Run } from '#libs/constellation';
 import type { RunView } from '#proto';
 import { Ago, Confirm, Elapsed, Foreign, goTo, Icon, PageLink, Status, type ToConfirm } from '../../parts/index.js';
-import { useMay } from '../../wire/index.js';
+import { useBarred, useMay } from '../../wire/index.js';
 import { words } from '../../words/index.js';
-import { runActions } from './actions/index.js';
+import { runActions, type RunAction } from './actions/index.js';
 import { VerifyDialog } from './verify/index.js';
 
 interface RunHeadProps {
+  readonly run: Run;
   readonly view: RunView;
   readonly now: number | undefined;
   readonly isNow: boolean;
@@ -15,11 +17,20 @@ interface RunHeadProps {
 }
 
 /** What a run is, how it is doing, and what can be done about it. */
-export function RunHead({ view, now, isNow, sequence }: RunHeadProps): ReactElement {
+export function RunHead({ run, view, now, isNow, sequence }: RunHeadProps): ReactElement {
   const may = useMay();
+  const barred = useBarred(run);
   const [asked, setAsked] = useState<ToConfirm>();
   const [verifying, setVerifying] = useState(false);
-  const actions = runActions({ view, isNow, sequence, may, onFork: (run) => goTo(`/runs/${run}`) });
+  const actions = runActions({
+    view,
+    isNow,
+    sequence,
+    may,
+    isPlanOpen: run.waitsFor === 'plan_approval',
+    barred,
+    onFork: (forked) => goTo(`/runs/${forked}`),
+  });
   const first = actions.filter(({ first }) => first);
   const others = actions.filter(({ first }) => !first);
   const { parent } = view;
@@ -62,7 +73,14 @@ export function RunHead({ view, now, isNow, sequence }: RunHeadProps): ReactElem
       </p>
       <div className="row run-actions">
         {first.map((action) => (
-          <button key={action.name} type="button" className="button" onClick={() => setAsked(action.confirmation)}>
+          <button
+            key={action.name}
+            type="button"
+            className="button"
+            disabled={action.whyNot !== undefined}
+            aria-describedby={action.whyNot === undefined ? undefined : 'run-why-not'}
+            onClick={() => setAsked(action.confirmation)}
+          >
             {action.name}
           </button>
         ))}
@@ -122,8 +140,20 @@ export function RunHead({ view, now, isNow, sequence }: RunHeadProps): ReactElem
           </DropdownMenu.Portal>
         </DropdownMenu.Root>
       </div>
+      <WhyNot of={first} />
       {verifying ? <VerifyDialog view={view} onClose={() => setVerifying(false)} /> : null}
       {asked === undefined ? null : <Confirm of={asked} onClose={() => setAsked(undefined)} />}
     </header>
+  );
+}
+
+/** Of a button that is there and cannot be pressed. */
+function WhyNot({ of }: { readonly of: readonly RunAction[] }): ReactElement | null {
+  const said = of.find(({ whyNot }) => whyNot !== undefined)?.whyNot;
+  if (said === undefined) return null;
+  return (
+    <p className="note" id="run-why-not">
+      <Foreign text={said} />
+    </p>
   );
 }

@@ -94,7 +94,7 @@ export function RunPage({ runId }: { readonly runId: string }): ReactElement {
   };
   return (
     <div className="run-page">
-      <RunHead view={view} now={now} isNow={count === undefined} sequence={run.sequence} />
+      <RunHead run={run} view={view} now={now} isNow={count === undefined} sequence={run.sequence} />
       {followed.stale === undefined ? null : <p className="stale">{words.stale(followed.stale)}</p>}
       {lastChange === undefined ? null : <LastChange change={lastChange} onMoment={toSequence} />}
       <Tabs.Root value={tab} onValueChange={setTab} className="run-body">

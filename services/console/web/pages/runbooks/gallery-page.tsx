@@ -3,6 +3,7 @@ import { QUERIES, type RunbookInfo } from '#proto';
 import { Empty, Foreign, goTo, Loading, PageLink, Problem, WordsField, usePlace } from '../../parts/index.js';
 import { useAsked } from '../../wire/index.js';
 import { words } from '../../words/index.js';
+import { WordsBeforehand } from './words-beforehand.js';
 
 const Runbooks = QUERIES.planner.runbooks.answer;
 
@@ -18,6 +19,9 @@ export function GalleryPage(): ReactElement {
       <div className="page-head">
         <h1>{words.runbooks.title}</h1>
         <span className="faint">{words.runbooks.about}</span>
+        <PageLink href="/examples" className="button">
+          {words.examples.title}
+        </PageLink>
       </div>
       <WordsField
         label={words.runbooks.search}
@@ -36,6 +40,7 @@ export function GalleryPage(): ReactElement {
           <Card key={runbook.name} runbook={runbook} />
         ))}
       </ul>
+      <WordsBeforehand />
       {problems.length === 0 ? null : (
         <section aria-labelledby="unused">
           <h2 id="unused">{words.runbooks.unused}</h2>

@@ -1,5 +1,5 @@
 import { lazy, Suspense, useMemo, useState, type ReactElement } from 'react';
-import { callText } from '#libs/constellation';
+import { callText, targetText } from '#libs/constellation';
 import type { TaskConstellation, TaskStar } from '#proto';
 import { skyOfPlan } from '../../model/index.js';
 import { Dialog, Empty, Facts, Foreign, Loading } from '../../parts/index.js';
@@ -31,12 +31,7 @@ function PlannedTask({ task, onClose }: { readonly task: TaskStar; readonly onCl
       <Facts
         of={[
           [words.runbooks.description, description === '' ? null : <Foreign text={description} />],
-          [
-            words.runbooks.target,
-            <code>
-              <Foreign text={'device' in target ? target.device : JSON.stringify(target)} />
-            </code>,
-          ],
+          [words.runbooks.target, <Foreign text={targetText(target)} />],
           [
             words.runbooks.command,
             command === undefined ? (

@@ -23,6 +23,7 @@ import {
 } from '../../parts/index.js';
 import { postJson, useAsked, useMay, useRows } from '../../wire/index.js';
 import { words } from '../../words/index.js';
+import { ApproveBeforehand, WordsBeforehand } from './words-beforehand.js';
 import { ParameterField } from './parameter-field.js';
 import { NoPlan, PlanPreview } from './plan-preview.js';
 import { usePlan } from './use-plan.runner.js';
@@ -48,6 +49,7 @@ export function RunbookPage({ name }: { readonly name: string }): ReactElement {
 function RunbookForm({ runbook }: { readonly runbook: RunbookInfo }): ReactElement {
   const { name, title, description, parameters, source } = runbook;
   const [typed, setTyped] = useState<TypedParameters>(() => typedAtFirst(parameters));
+  const [approved, setApproved] = useState(0);
   const { rows } = useRows('fleet');
   const said = saidIn(parameters, typed);
   const { constellation, issues, problem, isCurrent } = usePlan(name, said);
@@ -91,7 +93,18 @@ function RunbookForm({ runbook }: { readonly runbook: RunbookInfo }): ReactEleme
           {problem === undefined ? null : <Problem text={problem} />}
           <Issues of={others} />
           {constellation === null ? <NoPlan isComing={!isCurrent} /> : <PlanPreview plan={constellation} />}
-          {constellation === null ? null : <p className="faint">{words.runbooks.planOf}</p>}
+          {constellation === null ? null : (
+            <>
+              <p className="faint">{words.runbooks.planOf}</p>
+              <ApproveBeforehand
+                runbook={runbook}
+                parameters={said}
+                plan={constellation}
+                onDone={() => setApproved((count) => count + 1)}
+              />
+            </>
+          )}
+          <WordsBeforehand name={name} round={approved} />
         </section>
       </div>
     </>

@@ -1,7 +1,8 @@
 import { useState, type FormEvent, type ReactElement } from 'react';
 import { FoundState } from '#proto';
 import { instantOfField, localField, searchSaid, type SearchFilter, type SearchFilters } from '../../model/index.js';
-import { goTo, Icon } from '../../parts/index.js';
+import { goTo, Icon, TextField } from '../../parts/index.js';
+import { useRows } from '../../wire/index.js';
 import { words } from '../../words/index.js';
 
 const TEXTS = ['device', 'by', 'exit', 'rule', 'run', 'task'] as const;
@@ -11,6 +12,12 @@ const INSTANTS = ['since', 'until'] as const;
 export function SearchForm({ filters }: { readonly filters: SearchFilters }): ReactElement {
   const [typed, setTyped] = useState(filters);
   const set = (name: SearchFilter, text: string): void => setTyped((before) => ({ ...before, [name]: text }));
+  const [devices, runs] = [useRows('fleet').rows, useRows('runs').rows];
+  const known: Readonly<Partial<Record<SearchFilter, readonly string[]>>> = {
+    device: devices.map(({ deviceId }) => deviceId),
+    by: [...new Set(runs.flatMap(({ requestedBy }) => requestedBy ?? []))],
+    run: runs.map(({ runId }) => runId),
+  };
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     const said = searchSaid(typed);
@@ -49,15 +56,13 @@ export function SearchForm({ filters }: { readonly filters: SearchFilters }): Re
             </select>
           </label>
           {TEXTS.map((name) => (
-            <label key={name} className="field">
-              <span>{words.search.field[name]}</span>
-              <input
-                value={typed[name]}
-                autoComplete="off"
-                spellCheck={false}
-                onChange={({ target }) => set(name, target.value)}
-              />
-            </label>
+            <TextField
+              key={name}
+              label={words.search.field[name]}
+              value={typed[name]}
+              known={known[name] ?? []}
+              onChange={(text) => set(name, text)}
+            />
           ))}
           {INSTANTS.map((name) => (
             <label key={name} className="field">

@@ -1,9 +1,9 @@
-import { useState, type FormEvent, type ReactElement } from 'react';
+import { useState, type ReactElement } from 'react';
 import type { z } from 'zod';
 import { wallText } from '#libs/constellation';
 import { QUERIES } from '#proto';
-import { Facts, Foreign, Problem, TextField } from '../../parts/index.js';
-import { newKey, postJson } from '../../wire/index.js';
+import { Facts, Foreign, Problem, TextField, useForm } from '../../parts/index.js';
+import { postJson, useRows } from '../../wire/index.js';
 import { words } from '../../words/index.js';
 
 const Explained = QUERIES['device-agent'].explain.answer;
@@ -13,36 +13,39 @@ export function PolicySection(): ReactElement {
   const [command, setCommand] = useState('');
   const [device, setDevice] = useState('');
   const [answer, setAnswer] = useState<z.infer<typeof Explained>>();
-  const [problem, setProblem] = useState<string>();
-  const [busy, setBusy] = useState(false);
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
-    setBusy(true);
-    setProblem(undefined);
+  const { rows } = useRows('fleet');
+  const form = useForm(async (key) => {
     setAnswer(undefined);
     const body = {
       command: { tool: 'EXEC_CLI', arguments: { command } },
       ...(device.trim() !== '' && { deviceId: device.trim() }),
     };
-    postJson('/v1/policy/explain', body, newKey())
-      .then((json) => Explained.parse(json))
-      .then(setAnswer, (error: unknown) => setProblem(error instanceof Error ? error.message : String(error)))
-      .finally(() => setBusy(false));
-  };
+    setAnswer(Explained.parse(await postJson('/v1/policy/explain', body, key)));
+  });
   return (
     <section aria-labelledby="policy" className="stack">
       <div>
         <h2 id="policy">{words.policy.title}</h2>
         <p className="faint">{words.policy.about}</p>
       </div>
-      <form className="row wrap bottom" onSubmit={submit}>
-        <TextField label={words.policy.command} value={command} onChange={setCommand} required />
-        <TextField label={words.policy.device} value={device} onChange={setDevice} />
-        <button type="submit" className="button primary" disabled={busy}>
+      <form className="row wrap bottom" onSubmit={form.submit}>
+        <TextField
+          label={words.policy.command}
+          value={command}
+          onChange={(text) => form.changed(() => setCommand(text))}
+          required
+        />
+        <TextField
+          label={words.policy.device}
+          value={device}
+          known={rows.map(({ deviceId }) => deviceId)}
+          onChange={(text) => form.changed(() => setDevice(text))}
+        />
+        <button type="submit" className="button primary" disabled={form.busy}>
           {words.policy.ask}
         </button>
       </form>
-      {problem === undefined ? null : <Problem text={problem} />}
+      {form.problem === undefined ? null : <Problem text={form.problem} />}
       {answer === undefined ? null : (
         <div role="status">
           <Facts

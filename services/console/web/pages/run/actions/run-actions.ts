@@ -8,6 +8,8 @@ export interface RunAction {
   /** A button of its own; the others are in a menu. */
   readonly first: boolean;
   readonly confirmation: ToConfirm;
+  /** Why who may do such things may not do this one. */
+  readonly whyNot?: string | undefined;
 }
 
 type May = (action: ActionName, owner?: string) => boolean;
@@ -18,11 +20,15 @@ interface Inquiry {
   /** Of the moment that is looked at. */
   readonly sequence: number;
   readonly may: May;
+  /** The plan waits for the word of a person. */
+  readonly isPlanOpen: boolean;
+  /** Why the word of who looks is none for this run. */
+  readonly barred: string | undefined;
   readonly onFork: (runId: string) => void;
 }
 
 /** What who looks may do to a run as it is. The server decides, this only asks. */
-export function runActions({ view, isNow, sequence, may, onFork }: Inquiry): RunAction[] {
+export function runActions({ view, isNow, sequence, may, isPlanOpen, barred, onFork }: Inquiry): RunAction[] {
   const { runId, requestedBy: owner, endedAt, status } = view;
   const at = `/v1/runs/${runId}`;
   const open = endedAt === null && isNow;
@@ -34,12 +40,13 @@ export function runActions({ view, isNow, sequence, may, onFork }: Inquiry): Run
     open &&
       waits &&
       may('RESUME', owner) && {
-        name: words.action.resume,
+        name: isPlanOpen ? words.action.accept : words.action.resume,
         first: true,
+        whyNot: isPlanOpen && barred !== undefined ? words.action.ownPlan(barred) : undefined,
         confirmation: {
-          title: words.action.resumeTitle,
-          about: words.action.resumeAbout,
-          action: words.action.resume,
+          title: isPlanOpen ? words.action.acceptTitle : words.action.resumeTitle,
+          about: isPlanOpen ? words.action.acceptAbout : words.action.resumeAbout,
+          action: isPlanOpen ? words.action.accept : words.action.resume,
           act: once((key) => done(sayVerb(`${at}/resume`, undefined, key))),
         },
       },

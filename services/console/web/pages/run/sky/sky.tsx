@@ -36,6 +36,8 @@ const NO_NODES: StarNode[] = [];
 const NO_EDGES: Edge[] = [];
 /** All of it, unless nothing could be read then: the rest is reached by moving. */
 const FIT = { padding: 0.06, maxZoom: 1.1, minZoom: 0.42, duration: 0 } as const;
+/** Not wider than this a plan of a few stars is too small to be read as a whole. */
+const PHONE_PX = 600;
 /** What the keyboard has reached can be read. */
 const REACHED_ZOOM_MIN = 0.75;
 /** From here on a constellation is drawn as shapes, without labels, and only those stars in full that are seen and can be read. */
@@ -56,12 +58,25 @@ export function SkyView({ sky, now, chosen, onChoose }: SkyViewProps): ReactElem
   const flow = useRef<ReactFlowInstance<StarNode, Edge>>(undefined);
   const isLarge = sky.stars.length > LARGE_FROM;
   const layout = useLayout(sky, { direction, labels: !isLarge });
+  const latest = useRef({ onChoose, layout, stars: sky.stars });
+  latest.current = { onChoose, layout, stars: sky.stars };
   const fit = useCallback((): void => {
     const area = isLarge && layout !== undefined ? areaOf(layout.places, STAR_SIZE) : undefined;
     void (area === undefined ? flow.current?.fitView(FIT) : flow.current?.fitBounds(area, { padding: FIT.padding }));
   }, [isLarge, layout]);
-  const latest = useRef({ onChoose, layout });
-  latest.current = { onChoose, layout };
+  /** As it opens: all of it, or on a phone, where nobody could read that, the part that goes on. */
+  const open = useCallback((): void => {
+    const seen = box.current;
+    const area = layout === undefined ? undefined : areaOf(layout.places, STAR_SIZE);
+    if (isLarge || seen === null || area === undefined || seen.clientWidth > PHONE_PX) return fit();
+    const zoom = Math.min(seen.clientWidth / area.width, seen.clientHeight / area.height);
+    const { stars } = latest.current;
+    const going = stars.find(({ status }) => status === 'RUNNING') ?? stars.find(({ status }) => status === 'PENDING');
+    const at = layout?.places.get((going ?? stars[0])?.id ?? '');
+    if (zoom >= REACHED_ZOOM_MIN || at === undefined) return fit();
+    const [x, y] = [at.x + STAR_SIZE.width / 2, at.y + STAR_SIZE.height / 2];
+    void flow.current?.setCenter(x, y, { zoom: REACHED_ZOOM_MIN });
+  }, [isLarge, layout, fit]);
   const choose = useCallback((taskId: string): void => latest.current.onChoose(taskId), []);
   const chooseAt = useCallback(({ clientX: x, clientY: y }: MouseEvent): void => {
     const { layout: shown } = latest.current;
@@ -79,11 +94,11 @@ export function SkyView({ sky, now, chosen, onChoose }: SkyViewProps): ReactElem
     if (current === null) return undefined;
     const seen = new ResizeObserver(() => {
       setDirection(current.clientWidth < current.clientHeight * 1.05 ? 'TB' : 'LR');
-      fit();
+      open();
     });
     seen.observe(current);
     return () => seen.disconnect();
-  }, [fit]);
+  }, [open]);
   const made = useRef(new StarNodes());
   const nodes = useMemo(
     () =>
@@ -99,8 +114,8 @@ export function SkyView({ sky, now, chosen, onChoose }: SkyViewProps): ReactElem
   );
   const edges = useMemo(() => (isLarge ? NO_EDGES : sky.lines.map((line) => edgeOf(line))), [sky.lines, isLarge]);
   useEffect(() => {
-    if (layout !== undefined) requestAnimationFrame(fit);
-  }, [layout, fit]);
+    if (layout !== undefined) requestAnimationFrame(open);
+  }, [layout, open]);
   // Of a large sky an event changes none of this: it comes to the stars by the context.
   const drawn = useMemo(
     () => (

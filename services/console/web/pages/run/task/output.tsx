@@ -8,6 +8,7 @@ import { defineAdoptedStyle } from '../../../parts/index.js';
 import { Icon } from '../../../parts/index.js';
 import { live } from '../../../wire/index.js';
 import { words } from '../../../words/index.js';
+import { TerminalFeed } from './terminal-feed.js';
 
 defineAdoptedStyle();
 
@@ -45,6 +46,8 @@ export function OutputPane({ runId, taskId, attempt }: OutputProps): ReactElemen
       fontFamily: 'ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace',
       theme: THEME,
       screenReaderMode: true,
+      // Bytes that are no text are nothing to be told about, each of them.
+      logLevel: 'off',
       linkHandler: { activate: () => undefined },
     });
     const fit = new FitAddon();
@@ -56,6 +59,10 @@ export function OutputPane({ runId, taskId, attempt }: OutputProps): ReactElemen
     terminal.open(current);
     const seen = new ResizeObserver(() => fit.fit());
     seen.observe(current);
+    const feed = new TerminalFeed(
+      (text, done) => terminal.write(text, done),
+      `\u001b[0;2m${words.output.leftOut}\u001b[0m\r\n`,
+    );
     const known = new Map<string, OutputCursor>();
     let last: string | undefined;
     let wrote = false;
@@ -76,17 +83,16 @@ export function OutputPane({ runId, taskId, attempt }: OutputProps): ReactElemen
           if (message.offset + bytes <= before) return;
           known.set(key, { command, stream, offset: message.offset + bytes });
           if (key !== last) {
-            terminal.write(
+            feed.push(
               `${wrote ? '\r\n' : ''}\u001b[0;2m${words.output.from(command.split('.').slice(-2).join('.'), device, stream)}\u001b[0m\r\n`,
             );
             last = key;
           }
-          if (message.offset > before && before > 0)
-            terminal.write(`\r\n\u001b[2m${words.output.missing}\u001b[0m\r\n`);
+          if (message.offset > before && before > 0) feed.push(`\r\n\u001b[2m${words.output.missing}\u001b[0m\r\n`);
           wrote = true;
-          terminal.write(stream === 'stderr' ? `\u001b[31m${text}\u001b[39m` : text);
+          feed.push(stream === 'stderr' ? `\u001b[31m${text}\u001b[39m` : text);
           setState('');
-        } else if (message.kind === 'note') terminal.write(`\r\n\u001b[2m${safe(message.text)}\u001b[0m\r\n`);
+        } else if (message.kind === 'note') feed.push(`\r\n\u001b[2m${safe(message.text)}\u001b[0m\r\n`);
         else if (message.kind === 'error') setState(message.message);
         else if (message.kind === 'end' && !wrote) setState(words.output.none);
         else if (message.kind === 'live' && !wrote) setState(words.output.waiting);

@@ -1,7 +1,7 @@
 import { lazy, Suspense, useState, type ReactElement } from 'react';
-import { attemptStories, callText, findTask, type AttemptStory, type Run } from '#libs/constellation';
-import type { AttemptCommit, Json, RunView, TaskResult } from '#proto';
-import { lineState } from '../../../model/index.js';
+import { attemptStories, callText, findTask, targetText, type AttemptStory, type Run } from '#libs/constellation';
+import type { AttemptCommit, Json, RunView, TaskResult, Verification } from '#proto';
+import { lineState, shownJson } from '../../../model/index.js';
 import {
   Confirm,
   Dialog,
@@ -81,13 +81,13 @@ export function TaskDrawer({
           of={[
             [words.task.id, task.id],
             [words.task.device, task.device === null ? null : <Foreign text={task.device} />],
-            [words.task.target, <code>{JSON.stringify(star.target)}</code>],
+            [words.task.target, <Foreign text={targetText(star.target)} />],
             [
               words.task.command,
               star.command === undefined ? null : <code className="block">{callText(star.command)}</code>,
             ],
-            [words.task.verify, star.verify === undefined ? null : <code>{JSON.stringify(star.verify)}</code>],
-            [words.task.inputs, star.inputs === undefined ? null : <code>{JSON.stringify(star.inputs)}</code>],
+            [words.task.verify, star.verify === undefined ? null : <Checks of={star.verify} />],
+            [words.task.inputs, star.inputs === undefined ? null : words.task.inputsOf(star.inputs)],
             [words.task.started, task.startedAt === null ? null : dateTimeText(task.startedAt)],
             [words.task.ended, task.endedAt === null ? null : dateTimeText(task.endedAt)],
             [words.task.recoveredBy, task.recoveredBy],
@@ -141,6 +141,24 @@ export function TaskDrawer({
   );
 }
 
+/** What has to hold when a task says that it is done. */
+function Checks({ of: { command, condition } }: { readonly of: Verification }): ReactElement {
+  return (
+    <>
+      {command === undefined ? null : (
+        <code className="block">
+          <Foreign text={callText(command)} />
+        </code>
+      )}
+      {condition === undefined ? null : (
+        <code>
+          <Foreign text={condition} />
+        </code>
+      )}
+    </>
+  );
+}
+
 function Stories({
   stories,
   attempts,
@@ -179,11 +197,11 @@ function Result({ runId, taskId, result }: ResultProps): ReactElement {
   );
 }
 
-/** What a command printed as it printed it, and the rest as JSON. */
+/** What a command printed as it printed it, then everything else by its name. */
 function textOf(value: Json): string {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return JSON.stringify(value);
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return shownJson(value);
   const { stdout, stderr, ...others } = value;
   const parts = [stdout, stderr].filter((text): text is string => typeof text === 'string' && text !== '');
-  const rest = Object.keys(others).length === 0 ? [] : [JSON.stringify(others, null, 2)];
+  const rest = Object.entries(others).map(([name, one]) => `${name}: ${shownJson(one)}`);
   return [...parts, ...rest].join('\n');
 }

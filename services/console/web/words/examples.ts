@@ -1,0 +1,23 @@
+/** Of what the planner has learnt. */
+export const EXAMPLE_WORDS = {
+  title: 'Examples',
+  about: 'What the planner has learnt: it is shown them when it plans something alike.',
+  search: 'Search request, tip, run, name',
+  off: 'The planner of this system learns nothing: it is turned off.',
+  none: 'Nothing has been learnt yet. A run that went well can be learnt from on its page.',
+  noneSo: 'No example is like that.',
+  kind: { experience: 'of a run', demonstration: 'done by hand' },
+  by: (who: string) => `learnt by ${who}`,
+  toRun: 'The run',
+  tips: 'Tips',
+  plan: (tasks: number) => `The plan: ${tasks} task${tasks === 1 ? '' : 's'}`,
+  anyDevice: 'on any device',
+  forget: 'Forget',
+  forgetNamed: (id: string) => `Forget the example ${id}`,
+  forgetTitle: 'Show this to the planner no more?',
+  demonstrate: 'Teach by hand',
+  demonstrateAbout: 'What somebody has done, step by step: a model makes a plan of it, which may take a minute.',
+  demonstrateAction: 'Teach it',
+  json: 'Name, request and steps, as JSON',
+  isNoJson: 'a comma or a quotation mark may be missing',
+} as const;
