@@ -127,6 +127,7 @@ const pages = (): Readonly<Record<string, readonly [string, string, string?]>> =
   people: ['/people', 'table'],
   person: ['/people?open=cli', '.drawer'],
   request: ['/new', 'textarea'],
+  examples: ['/examples', '.empty, .card'],
   you: ['/settings', 'table'],
 });
 

@@ -4,11 +4,14 @@ import type { Page } from 'playwright-core';
 import { exactly, inARow, inWords, rowsBehind } from './plans.js';
 import { until } from '../system.js';
 import type { ConsoleRig } from './rig.js';
-import { press, runShown, star, submitPlan } from './seat.js';
+import { press, runShown, star, submitPlan, walk } from './seat.js';
 
 /** Everything; and for another theme what colours decide. */
 export const ALL: RunOptions = { resultTypes: ['violations'], preload: false };
 export const COLOURS: RunOptions = { ...ALL, runOnly: ['color-contrast', 'link-in-text-block'] };
+/** In the page: the other theme, as its button sets it. A page is come to once, and looked at in both. */
+const BY_DAY = "document.documentElement.dataset.theme = 'light'";
+const BY_NIGHT = "document.documentElement.dataset.theme = 'dark'";
 const BAD = new Set<string | null | undefined>(['serious', 'critical']);
 
 export function testsOfAccess(rig: () => ConsoleRig): void {
@@ -22,13 +25,13 @@ export function testsOfAccess(rig: () => ConsoleRig): void {
     await star(page, 'Fail', 'failed').waitFor();
     await page.getByRole('link', { name: 'Waits for 1 decision of a person' }).waitFor();
     const found: string[] = [];
-    const light = await rig().operator({ colorScheme: 'light' });
     for (const [name, show] of Object.entries(pages(run))) {
       await show(page);
       found.push(...(await seriousIn(page, ALL)).map((what) => `${name}: ${what}`));
-      await show(light);
-      found.push(...(await seriousIn(light, COLOURS)).map((what) => `${name} by day: ${what}`));
-      if (await isTooWide(light)) found.push(`${name} is wider than a phone`);
+      await page.evaluate(BY_DAY);
+      found.push(...(await seriousIn(page, COLOURS)).map((what) => `${name} by day: ${what}`));
+      if (await isTooWide(page)) found.push(`${name} is wider than a phone`);
+      await page.evaluate(BY_NIGHT);
     }
     const stranger = await rig().stranger();
     await stranger.goto('/login');
@@ -129,13 +132,10 @@ const COUNT_SHAPES = `(() => {
 /** How each page is come to, until it is whole. */
 function pages(run: string): Record<string, (page: Page) => Promise<void>> {
   const at = (path: string, whole: (page: Page) => Promise<void>) => async (page: Page) => {
-    await page.goto(path);
+    await walk(page, path);
     await whole(page);
   };
-  const tab = (name: string) => async (page: Page) => {
-    await star(page, 'Fail').waitFor();
-    await page.getByRole('tab', { name }).click();
-  };
+  const tab = (name: string) => (page: Page) => page.getByRole('tab', { name }).click();
   return {
     runs: at('/', (page) => page.getByRole('row', { name: /Be looked at/u }).waitFor()),
     run: at(`/runs/${run}`, (page) => star(page, 'Fail', 'failed').waitFor()),
@@ -157,24 +157,26 @@ function pages(run: string): Record<string, (page: Page) => Promise<void>> {
     },
     device: at('/fleet?open=web-1', (page) => page.getByRole('dialog').getByText('Profile').waitFor()),
     enrolling: async (page) => {
-      await page.goto('/fleet');
+      await walk(page, '/fleet');
       await page.getByRole('button', { name: 'Enrol a device' }).click();
       await page.getByRole('dialog').waitFor();
     },
     person: at('/people?open=cli', (page) => page.getByRole('dialog').getByText('Keys').waitFor()),
     verified: async (page) => {
-      await page.goto(`/runs/${run}`);
+      await walk(page, `/runs/${run}`);
       await star(page, 'Fail', 'failed').waitFor();
       await page.getByRole('button', { name: 'More actions' }).click();
       await page.getByRole('menuitem', { name: 'Verify here' }).click();
       await page.getByRole('dialog').getByText('Everything is as it was written.').waitFor();
     },
     changing: async (page) => {
-      await page.goto('/attention');
+      await walk(page, '/attention');
       await page.getByRole('article', { name: 'Approval for ask' }).getByRole('button', { name: 'Edit' }).click();
       await page.getByRole('dialog').getByRole('textbox').fill('ls');
       await page.getByRole('dialog').getByText('What changes').waitFor();
     },
+    examples: at('/examples', (page) => page.getByRole('heading', { name: 'Examples' }).waitFor()),
+    runbook: at('/runbooks/fleet-health', (page) => page.getByText('As it would be planned now').first().waitFor()),
     runbooks: at('/runbooks', (page) => page.getByRole('listitem').first().waitFor()),
     request: at('/new', (page) => page.getByRole('heading', { name: 'New request' }).waitFor()),
     people: at('/people', (page) => page.getByRole('table').first().waitFor()),

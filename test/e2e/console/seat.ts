@@ -45,6 +45,13 @@ export async function runShown(page: Page): Promise<string> {
   return new URL(page.url()).pathname.slice('/runs/'.length);
 }
 
+/** Goes to another page as a link of the application does, without loading it anew; what was open is closed. */
+export async function walk(page: Page, path: string): Promise<void> {
+  await page.keyboard.press('Escape');
+  const to = JSON.stringify(path);
+  await page.evaluate(`history.pushState(null, '', ${to}); dispatchEvent(new PopStateEvent('popstate'))`);
+}
+
 /** Presses a button, and in the dialog that asks once more the one of that name. */
 export async function press(within: Page | Locator, button: string, note?: string): Promise<void> {
   await within.getByRole('button', { name: button, exact: true }).click();

@@ -14,6 +14,7 @@ export const CONSOLE_STORIES: Readonly<Record<string, readonly Turn[]>> = {
     end('FINISH', 'The old logs are gone.'),
   ],
   looked: [exec('rm -r old'), end('FINISH', 'Gone.')],
+  decided: [exec('rm -r old'), end('FINISH', 'Gone.')],
   keys: [exec('rm -r keys'), end('FINISH', 'Tidy.')],
   hostile: [
     exec('rm -r old', {}, { thought: HOSTILE_REPLY, notes: [HOSTILE_REPLY] }),

@@ -1,28 +1,96 @@
+import { randomUUID } from 'node:crypto';
 import { expect, it } from '@jest/globals';
 import type { Locator, Page } from 'playwright-core';
-import { exactly } from './plans.js';
+import { newToken, tokenHash } from '#libs/keys';
+import { query } from '#libs/messaging';
+import { Role } from '#proto';
+import { until } from '../system.js';
+import { exactly, inWords } from './plans.js';
 import type { ConsoleRig } from './rig.js';
-import { star, submitPlan } from './seat.js';
+import { press, submitPlan, walk } from './seat.js';
 
-/** What a viewer sees on a page when it is whole, and buttons that others have there. */
-type Look = readonly [path: string, whole: (page: Page) => Locator, buttons: readonly string[]];
+/** A button, and what the server is asked for when it is pressed. */
+type Button = readonly [name: string, route: string, body?: object];
+/** A page: how it is come to, what is there when it is whole, and the buttons that somebody has there. */
+type Look = readonly [path: string, whole: (page: Page) => Locator, buttons: readonly Button[]];
 
-const looksAt = (run: string): readonly Look[] => [
+const WORD = { approvalId: 'run1.nobody.1.1.0' };
+/** Everything that people do by a button of a page of its own; in a menu or a dialog there is more of the same. */
+const looksAt = (run: string, going: string): readonly Look[] => [
   ['/', (page) => page.getByRole('row', { name: /To be looked at/u }), []],
-  ['/new', (page) => page.getByText('You may look. Asking for a run needs the role requester.'), ['Send']],
-  [`/runs/${run}`, (page) => star(page, 'Fail', 'failed'), ['Pause', 'Go on', 'Cancel run', 'Say', 'Fork from here']],
-  [`/runs/${run}?at=2`, (page) => page.getByText('as it was then'), ['Fork from here']],
+  [
+    '/new',
+    (page) =>
+      page
+        .getByRole('main')
+        .getByText(/New request|You may look/u)
+        .first(),
+    [['Send', 'requests']],
+  ],
+  [
+    `/runs/${going}`,
+    (page) => page.getByRole('link', { name: 'Waits for 1 decision of a person' }),
+    [
+      ['Cancel run', 'runs/nothing/cancel'],
+      ['Say', 'runs/nothing/say'],
+    ],
+  ],
+  [`/runs/${run}?at=2`, (page) => page.getByText('as it was then'), [['Fork from here', 'runs/nothing/fork']]],
   [
     `/runs/${run}?task=fail`,
     (page) => page.getByRole('dialog', { name: 'Fail' }).getByText('attempt 1').first(),
-    ['Retry'],
+    [['Retry', 'runs/nothing/tasks/nothing/retry']],
   ],
-  ['/attention', (page) => page.getByText(/To be looked at/u).first(), ['Take on', 'Settle']],
-  ['/fleet', (page) => page.getByRole('link', { name: 'web-1' }), ['Enrol a device', 'Hold all', 'Release all']],
-  ['/fleet?open=web-1', (page) => page.getByRole('dialog', { name: 'web-1' }).getByText('Profile'), ['Hold', 'Revoke']],
-  ['/runbooks/fleet-health', (page) => page.getByRole('heading', { name: 'Health of the fleet' }), ['Start']],
-  ['/people', (page) => page.getByText('Your tokens').first(), ['Add somebody', 'Change roles']],
-  ['/settings', (page) => page.getByRole('heading', { name: 'What you may do' }), ['Make a token']],
+  [
+    '/attention',
+    (page) => page.locator('main:has(article):has(li.kind-failed)'),
+    [
+      ['Approve', 'approvals', { ...WORD, decision: 'approve' }],
+      ['Reject', 'approvals', { ...WORD, decision: 'reject' }],
+      ['Take on', 'attention/nothing/take'],
+      ['Settle', 'attention/nothing/settle'],
+    ],
+  ],
+  [
+    '/fleet',
+    (page) => page.getByRole('link', { name: 'web-1' }),
+    [
+      ['Enrol a device', 'devices'],
+      ['Hold all', 'devices/nothing/hold'],
+    ],
+  ],
+  [
+    '/fleet?open=web-1',
+    (page) => page.getByRole('dialog', { name: 'web-1' }).getByText('Profile'),
+    [
+      ['Hold', 'devices/nothing/hold'],
+      ['Revoke', 'devices/nothing/revoke'],
+      ['Set', 'devices/nothing/profile'],
+    ],
+  ],
+  [
+    '/runbooks/fleet-health',
+    (page) => page.getByText('As it would be planned now').first(),
+    [
+      ['Start', 'requests'],
+      ['Approve beforehand', 'content-approvals'],
+    ],
+  ],
+  ['/examples', (page) => page.getByRole('heading', { name: 'Examples' }), [['Teach by hand', 'experiences']]],
+  [
+    '/people',
+    (page) =>
+      page
+        .getByRole('main')
+        .getByText(/^Your tokens|Search name, role, login/u)
+        .first(),
+    [['Add somebody', 'people']],
+  ],
+  [
+    '/settings',
+    (page) => page.getByRole('heading', { name: 'What you may do' }),
+    [['Make a token', 'people/nothing/tokens']],
+  ],
 ];
 
 /** What is asked or said by POST and is not refused for a role alone: questions, what is one's own, and approvals, where the word itself decides. */
@@ -37,24 +105,91 @@ const FOR_VIEWERS = [
 ];
 
 export function testsOfViewing(rig: () => ConsoleRig): void {
-  it('offers a viewer on no page what he may not do, and refuses it with a sentence', async () => {
+  it('offers each role on every page what the server lets it do, and no more', async () => {
     const page = await rig().operator();
     const run = await submitPlan(page, { name: 'To be looked at', tasks: [exactly('fail', 'Fail', 'false')] });
     await rig().system.untilEnd(run);
-    const viewer = await rig().person('vito', ['viewer']);
-    const offered: string[] = [];
-    for (const [path, whole, buttons] of looksAt(run)) {
-      await viewer.goto(path);
-      await whole(viewer).waitFor();
-      for (const name of buttons) {
-        if ((await viewer.getByRole('button', { name, exact: true }).count()) > 0) offered.push(`${path}: ${name}`);
+    const asks = inWords('word', 'Wait for a word', 'Wait for a word (story-decided).');
+    const going = await submitPlan(page, { name: 'To be decided', tasks: [asks] });
+    await page.getByRole('link', { name: 'Waits for 1 decision of a person' }).waitFor();
+
+    const ask = await answersByRole(rig());
+    const wrong: string[] = [];
+    for (const role of Role.options) {
+      await as(page, { roles: [role] });
+      for (const [path, whole, buttons] of looksAt(run, going)) {
+        await walk(page, path);
+        await whole(page).waitFor();
+        for (const [name, route, body] of buttons) {
+          const shown = (await page.getByRole('button', { name, exact: true }).count()) > 0;
+          const may = (await ask(role, route, body)) !== 403;
+          if (shown !== may)
+            wrong.push(`${role} ${path}: ${name} is ${shown ? 'shown' : 'hidden'}, ${route} ${may ? '' : 'not '}let`);
+        }
       }
     }
-    expect(offered).toEqual([]);
+    expect(wrong).toEqual([]);
+
+    // Where somebody else may approve, nobody approves what he has asked for.
+    await as(page, { isOnlyApprover: undefined });
+    await walk(page, '/attention');
+    const card = page.getByRole('article', { name: 'Approval for word' });
+    await card.getByText('cli requested this run: another person has to approve what it does.').waitFor();
+    expect(await card.getByRole('button', { name: 'Approve', exact: true }).isDisabled()).toBe(true);
+    expect(await card.getByRole('button', { name: 'Edit' }).count()).toBe(0);
+    await page.unroute('**/v1/me');
+    await page.goto(`/runs/${going}`);
+    await press(page, 'Cancel run', 'it was looked at');
+    await rig().system.untilEnd(going);
+  });
+
+  it('refuses a viewer whatever changes something, with a sentence', async () => {
+    const viewer = await rig().person('vito', ['viewer']);
     const { let: letIn, unsaid } = await answersTo(viewer);
     expect(unsaid).toEqual([]);
     expect(letIn).toEqual(FOR_VIEWERS);
   });
+}
+
+/** From now on the application takes who looks for somebody else; the server does not. */
+async function as(page: Page, change: object): Promise<void> {
+  await page.unroute('**/v1/me');
+  await page.route('**/v1/me', async (route) => {
+    const response = await route.fetch();
+    await route.fulfill({ response, json: { ...((await response.json()) as object), ...change } });
+  });
+  await page.goto('/');
+}
+
+/** What the server says to the first person with a token for one role, asked with what it refuses in any case: by the role, or by what is said. */
+async function answersByRole(rig: ConsoleRig) {
+  const bus = await rig.system.bus();
+  const tokens = new Map<Role, string>();
+  for (const role of Role.options) {
+    const secret = newToken();
+    const token = { tokenId: `only-${role}`, tokenHash: tokenHash(secret), scopes: [role], label: '', expiresAt: null };
+    await query(bus, 'registry', 'token-issue', { id: randomUUID(), actorId: 'cli', ...token });
+    tokens.set(role, secret);
+  }
+  const send = (role: Role, path: string, init: RequestInit = {}) =>
+    fetch(`${rig.base}/v1/${path}`, {
+      ...init,
+      headers: {
+        Authorization: `Bearer ${tokens.get(role) ?? ''}`,
+        'Content-Type': 'application/json',
+        'Idempotency-Key': randomUUID(),
+      },
+    });
+  for (const role of Role.options) {
+    await until(`the token for ${role} to be known`, async () => ((await send(role, 'me')).ok ? true : undefined));
+  }
+  const known = new Map<string, number>();
+  return async (role: Role, route: string, body: object = { nothing: 'like that' }): Promise<number> => {
+    const said = JSON.stringify([role, route, body]);
+    const status = known.get(said) ?? (await send(role, route, { method: 'POST', body: JSON.stringify(body) })).status;
+    known.set(said, status);
+    return status;
+  };
 }
 
 /** In the page, with its own session: every route that changes something is called. `let`: what was not refused; `unsaid`: what was, and not for a role. */
