@@ -76,6 +76,7 @@ const OPEN = { function: CHOOSE, arguments: { id: '1', name: 'notes - Mousepad' 
 const WRONG = { function: CHOOSE, arguments: { id: '1', name: 'another' } } as const;
 const TYPE = ['set_edit_text', { id: '2', name: '', text: 'x' }] as const;
 const SEND = ['click_input', { id: '3', name: 'Send' }] as const;
+const unusable = { code: 'MODEL_REPLY_INVALID', message: 'status is none' };
 const no = ({ tool }: CommandCall) =>
   tool === 'click_input' || tool === CHOOSE ? refused('person', 'APPROVAL_REJECTED', 'no') : undefined;
 
@@ -133,6 +134,11 @@ describe('a state of a HostAgent', () => {
       'PENDING asks a person every question, does nothing, and it speaks again',
       { asked: 'hh', did: [], questions: ['Which?', 'When?'], told: 'the first' },
       [hostSays({ status: 'PENDING', questions: ['Which?', 'When?'], ...OPEN }), done],
+    ],
+    [
+      'one that no reply says, however often the model is asked, ends the attempt',
+      { asked: 'h', did: [], end: 'MODEL_REPLY_INVALID: status is none' },
+      [unusable],
     ],
     ['FINISH ends', { asked: 'h', did: [], end: 'finished: done' }, [done]],
     ['FINISH makes its call first', { did: [CHOOSE], end: 'finished: done' }, [{ ...done, ...OPEN }]],
@@ -239,6 +245,11 @@ describe('a state of an AppAgent', () => {
       'FAIL gives control back, and the HostAgent decides',
       { asked: 'hah', end: 'finished: done' },
       part(appEnds('FAIL', 'read-only')),
+    ],
+    [
+      'one that no reply says, however often the model is asked, ends the part, and the HostAgent decides',
+      { asked: 'hah', did: [CHOOSE], told: 'status is none', end: 'finished: done' },
+      part(unusable),
     ],
     [
       'FAIL makes no call',
