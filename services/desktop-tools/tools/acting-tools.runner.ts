@@ -4,7 +4,7 @@ import { ToolResult, type HostedTool } from '#libs/mcp';
 import { SETTLE_MS, type Acted, type Acting, type DeskState } from '../desk/index.js';
 import type { DesktopWindow } from '../display/index.js';
 import type { Launcher } from '../launch/index.js';
-import { ActedShape, Id, Name, RectShape, seenBy, TextShape, toolOf } from './tool.js';
+import { ActedShape, Id, Name, RectShape, seenOnDesk, TextShape, toolOf } from './tool.js';
 
 const TEXT_CHARS_MAX = 20_000;
 const WAIT_SECONDS_MAX = 300;
@@ -77,7 +77,7 @@ function mouseTools(acting: Acting): HostedTool[] {
       output: ActedShape,
       readOnly: false,
       run: ({ id, name, button, double }, _, caller) =>
-        acted(acting.click({ id, name, on: seenBy(caller) }, button, double)),
+        acted(acting.click({ id, name, on: seenOnDesk(caller) }, button, double)),
     }),
     toolOf({
       name: 'click_on_coordinates',
@@ -86,7 +86,7 @@ function mouseTools(acting: Acting): HostedTool[] {
       input: z.object({ x: Fraction, y: Fraction, button: Button, double: z.boolean().default(false) }),
       output: ActedShape,
       readOnly: false,
-      run: ({ x, y, button, double }, _, caller) => acted(acting.clickAt([x, y], button, double, seenBy(caller))),
+      run: ({ x, y, button, double }, _, caller) => acted(acting.clickAt([x, y], button, double, seenOnDesk(caller))),
     }),
     toolOf({
       name: 'drag_on_coordinates',
@@ -110,7 +110,7 @@ function mouseTools(acting: Acting): HostedTool[] {
               [end_x, end_y],
             ],
             { button, durationMs: duration * 1_000 },
-            seenBy(caller),
+            seenOnDesk(caller),
           ),
         ),
     }),
@@ -122,7 +122,7 @@ function mouseTools(acting: Acting): HostedTool[] {
       output: ActedShape,
       readOnly: false,
       run: ({ id, name, wheel_dist: notches }, _, caller) =>
-        acted(acting.scroll({ id, name, on: seenBy(caller) }, notches)),
+        acted(acting.scroll({ id, name, on: seenOnDesk(caller) }, notches)),
     }),
   ];
 }
@@ -142,7 +142,7 @@ function keyboardTools(acting: Acting): HostedTool[] {
       output: ActedShape,
       readOnly: false,
       run: ({ id, name, text, clear_current_text: instead }, _, caller) =>
-        acted(acting.setText({ id, name, on: seenBy(caller) }, text, instead)),
+        acted(acting.setText({ id, name, on: seenOnDesk(caller) }, text, instead)),
     }),
     toolOf({
       name: 'keyboard_input',
@@ -158,7 +158,7 @@ function keyboardTools(acting: Acting): HostedTool[] {
       output: ActedShape,
       readOnly: false,
       run: ({ id, name, keys, control_focus: focus }, _, caller) =>
-        acted(acting.keys({ id, name, on: seenBy(caller) }, keys, focus)),
+        acted(acting.keys({ id, name, on: seenOnDesk(caller) }, keys, focus)),
     }),
   ];
 }

@@ -9,7 +9,7 @@ import { DesktopFault } from '../faults/index.js';
 import { placeIn } from '../launch/index.js';
 import { SHEET_FORMATS, Spreadsheet, unoPathOf, type CellRange } from '../uno/index.js';
 import { markdownOf, reordered } from './sheet-table.js';
-import { seenBy, TextShape, toolOf } from './tool.js';
+import { seenOnDesk, TextShape, toolOf } from './tool.js';
 
 const SIDE_MAX = 1_048_576;
 const COLUMNS_MAX = 16_384;
@@ -163,7 +163,7 @@ async function inSheet<T>(
 ): Promise<T> {
   const { windows } = await desk.reach();
   const listing = desk.listed();
-  desk.compare(seenBy(caller), listing);
+  desk.compare(seenOnDesk(caller), listing);
   const { handle, process, title } = listing.window;
   const now = (await windows.list()).find((window) => window.handle === handle && window.process === process);
   if (now?.title !== title)

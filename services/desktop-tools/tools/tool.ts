@@ -68,7 +68,7 @@ export const Id = z.string().max(32);
 export const Name = z.string().max(1_024);
 
 /** What the agent of a call saw, which was judged; undefined: it says nothing of it. */
-export function seenBy({ meta }: Caller): SeenOn | undefined {
+export function seenOnDesk({ meta }: Caller): SeenOn | undefined {
   if (meta[ON_META] === undefined) return undefined;
   const parsed = SeenOn.safeParse(meta[ON_META]);
   if (parsed.success) return parsed.data;
