@@ -104,8 +104,13 @@ it('a judged command runs behind a wall, as a user that no process of the system
   const { tasks } = await told('walled', { command: { tool: 'EXEC_CLI', arguments: { command } }, options });
   const { stdout = '' } = { ...(tasks[0]?.result?.value as { stdout: string } | undefined) };
   expect(stdout).toMatch(/NoNewPrivs:\s*1/u);
-  const { devices } = await system.json<{ devices: { id: string; wall: { kind: string } }[] }>('devices');
-  expect(devices.map(({ wall }) => wall.kind)).not.toContain('none');
+  // One that has only just come in has not said it yet.
+  const walls = await until('what every device says of its wall', async () => {
+    const { devices } = await system.json<{ devices: { wall?: { kind: string } }[] }>('devices');
+    const said = devices.flatMap(({ wall }) => wall ?? []);
+    return said.length === devices.length ? said.map(({ kind }) => kind) : undefined;
+  });
+  expect(walls).not.toContain('none');
 
   const { parts } = await system.json<{ parts: { name: string; pid: number }[] }>('status');
   const users = await Promise.all(
