@@ -39,6 +39,33 @@ export const DesktopSettings = z.strictObject({
 });
 export type DesktopSettings = z.infer<typeof DesktopSettings>;
 
+/** What shows a display to those who look on: a server of VNC, which lets in who knows the password in this file. */
+const ScreenView = z.strictObject({
+  /** An address, or a name of this machine: it is listened to there, and nowhere else. */
+  host: z.string().min(1).max(253),
+  port: z.int().min(1).max(65_535),
+  passwordFile: AbsolutePath,
+});
+
+/** A desktop of its own: which display is started, where what belongs to it lies, and who may look on. */
+export const ScreenSettings = z.strictObject({
+  /** For its bus, its keys and the home of its programs; nobody else may look into it. */
+  directory: AbsolutePath,
+  /** Any free one without it. */
+  display: z
+    .string()
+    .regex(/^:\d{1,5}$/, DISPLAY)
+    .optional(),
+  size: z
+    .string()
+    .regex(/^\d{3,4}x\d{3,4}$/, 'must be a width and a height, such as "1280x800"')
+    .default('1280x800'),
+  /** The program that is the display. */
+  server: z.enum(['Xtigervnc', 'Xvnc', 'Xvfb']),
+  view: ScreenView.optional(),
+});
+export type ScreenSettings = z.infer<typeof ScreenSettings>;
+
 /** Tool answers of MCP carry what a command was judged on under this name in `_meta`: what its agent saw. */
 export const ON_META = 'orrery/on';
 

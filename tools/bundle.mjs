@@ -15,6 +15,7 @@ const PROGRAMS = [
   'services/cli/main.js',
   'services/console/main.js',
   'services/desktop-tools/main.js',
+  'services/desktop-tools/screen.main.js',
   'services/device-agent/main.js',
   'services/device-client/main.js',
   'services/device-client/tools/device-mcp.main.js',

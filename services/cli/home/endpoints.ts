@@ -20,6 +20,16 @@ export const Endpoints = z.looseObject({
   /** The Constellation MCP server; a run's id follows it. */
   mcp: z.string().optional(),
   health: z.record(z.string(), z.string()),
+  /** The device with a desktop of its own, where there is one. */
+  desktop: z
+    .looseObject({
+      device: z.string(),
+      display: z.string(),
+      applications: z.array(z.string()),
+      /** It can be looked at. */
+      shown: z.boolean(),
+    })
+    .optional(),
 });
 export type Endpoints = z.infer<typeof Endpoints>;
 

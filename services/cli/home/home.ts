@@ -55,6 +55,11 @@ export function homeAt(root: string) {
     deviceTokenFile: (deviceId: string): string => join(deviceDir(deviceId), 'token'),
     /** Values that its commands may be given by name; the operator puts them there. */
     deviceSecretsDir: (deviceId: string): string => join(deviceDir(deviceId), 'secrets'),
+    /** What its client and its screen may write, where a device has a desktop: all else of its directory is given to it to read. */
+    desktopDataDir: (deviceId: string): string => join(deviceDir(deviceId), 'data'),
+    desktopScreenDir: (deviceId: string): string => join(deviceDir(deviceId), 'screen'),
+    /** Where VNC servers of devices are, for the console. */
+    screensFile: join(keys, 'screens.json'),
     /** Its own: written and read by the device client. */
     deviceIdentityFile: (deviceId: string): string => join(deviceDir(deviceId), 'identity.json'),
   };

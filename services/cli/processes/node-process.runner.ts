@@ -24,6 +24,8 @@ interface NodeProcessOptions {
   readonly args?: readonly string[];
   readonly env: NodeJS.ProcessEnv;
   readonly cwd: string;
+  /** Whom it runs as, where that is not us. */
+  readonly user?: { readonly uid: number; readonly gid: number } | undefined;
   readonly logFile: string;
   /** Services say when they are ready and where they listen; others count as ready when they run. */
   readonly announces: boolean;
@@ -46,6 +48,7 @@ export async function startNodeProcess(options: NodeProcessOptions, signal: Abor
     execArgv: ['--import', preload, ...heapFlags(options.service)],
     env: { ...options.env, NODE_COMPILE_CACHE: compileCache },
     cwd: options.cwd,
+    ...options.user,
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });

@@ -90,6 +90,10 @@ export function instancesOf(replicas: Readonly<Record<string, number>>): Instanc
 export interface LocalDevice {
   readonly id: string;
   readonly tags: readonly string[];
+  /** The kind of agent that does its tasks in words; the usual one without it. */
+  readonly agent?: string;
+  /** What its client keeps, where that is not its directory. */
+  readonly dataDir?: string;
 }
 
 /** `web-1`, `db-1`, then `dev-3`, `dev-4`: the first two are the ones the examples speak of. */
@@ -105,4 +109,6 @@ export interface UpOptions {
   readonly devices: number;
   readonly replicas: Readonly<Record<string, number>>;
   readonly detach?: boolean | undefined;
+  /** A device with a screen of its own, too. */
+  readonly desktop?: boolean | undefined;
 }

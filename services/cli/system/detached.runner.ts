@@ -17,7 +17,7 @@ const Message = z.union([z.object({ say: z.string() }), z.object({ ready: ReadyF
 const main = fileURLToPath(new URL('../main.js', import.meta.url));
 
 /** Starts `up` as a process of its own and returns when it is ready. Until then it speaks to us, afterwards to its log. */
-export async function upDetached(context: CliContext, { devices, replicas }: UpOptions): Promise<ExitCode> {
+export async function upDetached(context: CliContext, { devices, replicas, desktop }: UpOptions): Promise<ExitCode> {
   const { env, terminal, json, signal } = context;
   const home = homeOf(env);
   await makeDir(home.root, process.getuid?.() === 0 ? 0o711 : PRIVATE_DIR);
@@ -25,7 +25,7 @@ export async function upDetached(context: CliContext, { devices, replicas }: UpO
   const logFile = home.logFile('up');
   const log = openSync(logFile, 'w', 0o600);
   const replicaWords = Object.entries(replicas).flatMap(([name, count]) => ['--replicas', `${name}=${count}`]);
-  const child = fork(main, ['up', '--devices', String(devices), ...replicaWords], {
+  const child = fork(main, ['up', '--devices', String(devices), ...replicaWords, ...(desktop ? ['--desktop'] : [])], {
     // The environment of a process that stays can be read as long as it runs.
     env: await withSecretFiles(home, env),
     detached: true,

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { z } from 'zod';
@@ -45,14 +46,16 @@ export async function enrolLocals(
 async function enrolLocal(
   nc: NatsConnection,
   home: Home,
-  { device: { id, tags }, profile }: { readonly device: LocalDevice; readonly profile: AgentProfile | undefined },
+  { device, profile }: { readonly device: LocalDevice; readonly profile: AgentProfile | undefined },
 ): Promise<void> {
+  const { id, tags, agent } = device;
   await makeDir(home.deviceDir(id), PRIVATE_DIR);
-  if (profile?.credential === 'key' && (await hasKey(home, id))) return;
+  if (profile?.credential === 'key' && (await hasKey(home, device))) return;
   try {
     // Only what is new gets tags: an operator may have given it others since.
     const admin = profile === undefined ? { admin: { tags: [...tags], capabilities: [] } } : {};
-    const { token } = await query(nc, 'registry', 'enroll', { deviceId: id, ...admin, credential: 'join' });
+    const kind = profile === undefined && agent !== undefined ? { manifest: { agent, capabilities: [] } } : {};
+    const { token } = await query(nc, 'registry', 'enroll', { deviceId: id, ...admin, ...kind, credential: 'join' });
     await writeSecret(home.deviceTokenFile(id), token);
   } catch (error) {
     if (!(error instanceof QueryRefusedError)) throw error;
@@ -61,8 +64,9 @@ async function enrolLocal(
 }
 
 /** What cannot be read is none: the device says so itself, and what would help. */
-async function hasKey(home: Home, id: string): Promise<boolean> {
-  const text = await readSecret(home.deviceIdentityFile(id)).catch(() => undefined);
+async function hasKey(home: Home, { id, dataDir }: LocalDevice): Promise<boolean> {
+  const file = dataDir === undefined ? home.deviceIdentityFile(id) : join(dataDir, 'identity.json');
+  const text = await readSecret(file).catch(() => undefined);
   return KeptIdentity.safeParse(parseJson(text ?? '')).data?.joined?.deviceId === id;
 }
 

@@ -13,6 +13,7 @@ import { writeSecret } from '#libs/keys';
 import { provision, renderActors, type Provisioned } from '#libs/messaging';
 import { patienceOf, withBusAt, type BusAddress } from '../bus/index.js';
 import { failure } from '../terminal/index.js';
+import { Desktop, type DesktopPlan } from '../desktop/index.js';
 import { enrolLocals, untilConnected } from './devices.client.js';
 import { withoutCredentials, type Endpoints, type Home, isFile, makeDir, writeJson } from '../home/index.js';
 import { deviceEnvironment, serviceEnvironment, withoutPassword, type SystemAddresses } from './environment.js';
@@ -48,6 +49,8 @@ interface SystemOptions {
   readonly env: NodeJS.ProcessEnv;
   readonly devices: number;
   readonly replicas: Readonly<Record<string, number>>;
+  /** Of a device with a screen, where there is to be one. */
+  readonly desktopPlan?: DesktopPlan | undefined;
   readonly now: () => number;
   /** Aborted: give up starting. */
   readonly signal: AbortSignal;
@@ -58,6 +61,7 @@ interface SystemOptions {
 }
 
 const PRIVATE_DIR = 0o700;
+const SCREENS_FILE = 'ORRERY_SCREENS_FILE';
 /** PostgreSQL runs as another user when we are root: it may pass through the home, and read nothing in it. */
 const PASSABLE_DIR = 0o711;
 
@@ -80,6 +84,8 @@ export class EmbeddedSystem {
     devices: [],
   };
   readonly #services = new Map<Instance, Supervised<NodeProcess>>();
+  #desktop: Desktop | undefined;
+  #screen: Promise<Supervised<NodeProcess> | undefined> = Promise.resolve(undefined);
   #stopped: Promise<void> | undefined;
   readonly #stopping = new AbortController();
 
@@ -122,6 +128,8 @@ export class EmbeddedSystem {
   async #startAll(): Promise<Endpoints> {
     const { home, env, signal } = this.#options;
     await this.#prepareHome();
+    await this.#prepareDesktop();
+    this.#screen = this.#startScreen();
     const database = this.#startDatabase();
     const bus = this.#startBus();
     const starting = bus.then(
@@ -135,8 +143,12 @@ export class EmbeddedSystem {
       ),
     );
     const connected = starting.then((ready) => this.#connectDevices(ready, bus));
-    await allSettled([database, bus, services, connected]);
-    const endpoints = endpointsOf(this.#ready(), { ...(await bus), ...(await database), env });
+    await allSettled([database, bus, services, connected, this.#screen]);
+    const screen = (await this.#screen)?.current;
+    const endpoints = {
+      ...endpointsOf(this.#ready(), { ...(await bus), ...(await database), env }),
+      ...(screen !== undefined && { desktop: this.#desktop?.facts(screen) }),
+    };
     signal.throwIfAborted();
     await writeJson(home.endpointsFile, endpoints);
     return endpoints;
@@ -151,6 +163,27 @@ export class EmbeddedSystem {
     if (token !== undefined) showToken(token);
     const left = await endLeftServices(home);
     if (left > 0) say(`ended ${left} processes that an earlier system had left`);
+  }
+
+  async #prepareDesktop(): Promise<void> {
+    const { home, env, desktopPlan: plan, say } = this.#options;
+    if (plan === undefined) return;
+    const given = env[SCREENS_FILE] === '' ? undefined : env[SCREENS_FILE];
+    this.#desktop = await Desktop.prepare({ home, plan, env: deviceEnvironment(env), given });
+    for (const note of plan.notes) say(`desktop     ${note}`);
+  }
+
+  async #startScreen(): Promise<Supervised<NodeProcess> | undefined> {
+    const desktop = this.#desktop;
+    if (desktop === undefined) return undefined;
+    return this.#step(
+      'desktop',
+      () => this.#keep<NodeProcess>('devices', desktop.screen, (before, signal) => desktop.startScreen(before, signal)),
+      ({ current }) => {
+        const { device, display, applications } = desktop.facts(current);
+        return `${device} on ${display}: ${applications.join(', ')}`;
+      },
+    );
   }
 
   /** With its streams. */
@@ -218,7 +251,9 @@ export class EmbeddedSystem {
 
   /** Resolves when it is ready. Only who has a database waits for it. */
   async #startService(instance: Instance, bus: BusOfSystem, database: Promise<DatabaseOfSystem>): Promise<void> {
-    const { home, env } = this.#options;
+    const { home } = this.#options;
+    const screensFile = this.#desktop?.screensFile;
+    const env = { ...this.#options.env, ...(screensFile !== undefined && { [SCREENS_FILE]: screensFile }) };
     const { service, name, first } = instance;
     const { databaseUrl, databasePasswordFile }: Partial<DatabaseOfSystem> = SERVICES_WITH_DATABASE.includes(service)
       ? await database
@@ -253,7 +288,7 @@ export class EmbeddedSystem {
 
   /** As soon as there is who admits them and where they connect to, whoever else is still starting. */
   async #connectDevices(ready: ReadonlyMap<Instance, Promise<void>>, bus: Promise<BusOfSystem>): Promise<void> {
-    const local = localDevices(this.#options.devices);
+    const local = [...localDevices(this.#options.devices), ...(this.#desktop === undefined ? [] : [this.#desktop.device])];
     if (local.length === 0) return;
     await Promise.all([...ready].flatMap(([{ service }, one]) => (ADMITTING.includes(service) ? [one] : [])));
     const address = this.#addressOf(await bus, 'cli');
@@ -280,23 +315,26 @@ export class EmbeddedSystem {
 
   async #startDevice({ id }: LocalDevice, gateways: readonly string[]): Promise<void> {
     const { home, env } = this.#options;
-    const directory = home.deviceDir(id);
+    const screen = (await this.#screen)?.current;
+    const own = screen !== undefined && id === this.#desktop?.device.id ? await this.#desktop.client(screen) : undefined;
+    const directory = own?.dataDir ?? home.deviceDir(id);
     const secretsDir = home.deviceSecretsDir(id);
     // What is put there later is given to the next command that names it.
-    await makeDir(secretsDir, PRIVATE_DIR);
+    if (own === undefined) await makeDir(secretsDir, PRIVATE_DIR);
     const urls = gateways.flatMap((url) => ['--url', url]);
     const choice = env['ORRERY_DEVICE_SANDBOX'] ?? '';
     const sandbox = choice === '' ? [] : ['--sandbox', choice];
-    const token = ['--token-file', home.deviceTokenFile(id)];
+    const where = ['--token-file', home.deviceTokenFile(id), '--data-dir', directory, '--secrets', secretsDir];
     await this.#keep<NodeProcess>('devices', id, (_, signal) =>
       startNodeProcess(
         {
           name: id,
           entry: 'device-client/main.js',
-          args: ['join', ...urls, ...token, '--data-dir', directory, '--secrets', secretsDir, ...sandbox],
+          args: ['join', ...urls, ...where, ...sandbox, ...(own?.args ?? [])],
           // What is of the system is not read by commands: the client has to know where it is.
-          env: { ...deviceEnvironment(env), ORRERY_HOME: home.root },
+          env: { ...deviceEnvironment(env), ...own?.env, ORRERY_HOME: home.root },
           cwd: directory,
+          user: own?.user,
           logFile: home.logFile(id),
           announces: false,
         },

@@ -18,11 +18,13 @@ export function defineSystem(program: CliCommand): void {
     );
   define(program, 'up', 'start the embedded system: NATS, PostgreSQL, all services, local devices', [
     'orrery up --devices 2',
+    'orrery up --desktop',
     'ORRERY_HOME=/tmp/second ORRERY_CONSOLE_PORT=0 orrery up --replicas orchestrator=3',
   ])
     .stoppingItself()
     .option('--devices <n>', 'local devices to enrol and run (web-1, db-1, dev-3, ...)', wholeFrom(0, DEVICES_MAX), 1)
     .option('--replicas <service=n>', 'several processes of one service; may be repeated', replicas, {})
+    .option('--desktop', 'also a device with a screen of its own (desk-1), and a DesktopAgent that works at it')
     .option('--detach', 'return when everything is ready; stop with "orrery down"')
     .changing()
     .does(async (context, options: UpOptions) => (await import('./up.runner.js')).up(context, options));

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { desktopMachine, desktopPlan, type DesktopPlan } from '../../desktop/index.js';
 import { homeOf, makeDir } from '../../home/index.js';
 import { EXIT, type ExitCode, type CliContext } from '../../terminal/index.js';
 import { upDetached, launchOf, EmbeddedSystem, openDoorOf } from '../../system/index.js';
@@ -6,11 +7,13 @@ import { lockHome, instancesOf, type UpOptions } from '../../processes/index.js'
 
 /** Starts the system and keeps it alive until Ctrl-C, SIGTERM or `down`. */
 export async function up(context: CliContext, options: UpOptions): Promise<ExitCode> {
-  instancesOf(options.replicas); // bad input is said before anything is made
-  return options.detach ? upDetached(context, options) : upHere(context, options);
+  instancesOf(options.replicas); // bad input is said before anything is made, and what is missing as well
+  const { env } = context;
+  const plan = options.desktop ? desktopPlan(await desktopMachine(env['PATH'] ?? '', homeOf(env).root)) : undefined;
+  return options.detach ? upDetached(context, options) : upHere(context, options, plan);
 }
 
-async function upHere(context: CliContext, options: UpOptions): Promise<ExitCode> {
+async function upHere(context: CliContext, options: UpOptions, plan: DesktopPlan | undefined): Promise<ExitCode> {
   const { env, now, signal } = context;
   const home = homeOf(env);
   const launch = launchOf(context);
@@ -25,6 +28,7 @@ async function upHere(context: CliContext, options: UpOptions): Promise<ExitCode
     };
     const { system, endpoints } = await EmbeddedSystem.start({
       ...options,
+      desktopPlan: plan,
       home,
       env,
       now,

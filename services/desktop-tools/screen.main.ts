@@ -1,0 +1,27 @@
+// A desktop of its own as one process: the display, its bus and its window manager start and end with it.
+import { readFileSync } from 'node:fs';
+import { ScreenSettings } from '#proto';
+import { runScreen } from './screen/index.js';
+
+const [file, ...command] = process.argv.slice(2);
+if (file === undefined) {
+  process.stderr.write('usage: screen.main.js <file of settings> [<program that works on it> <argument>...]\n');
+  process.exit(3);
+}
+const stopping = new AbortController();
+for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stopping.abort());
+const settings = ScreenSettings.parse(JSON.parse(readFileSync(file, 'utf8')));
+void runScreen(settings, {
+  command,
+  signal: stopping.signal,
+  onReady: (ports) => process.send?.({ ready: true, ports }),
+}).then(
+  (ended) => {
+    if (ended !== undefined) process.stderr.write(`${ended}\n`);
+    process.exit(ended === undefined ? 0 : 1);
+  },
+  (error: unknown) => {
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+    process.exit(1);
+  },
+);
