@@ -27,7 +27,7 @@ export async function admitDevices(
 ): Promise<void> {
   const { devices } = await query(nc, 'registry', 'devices', {});
   const known = new Map(devices.map((profile) => [profile.deviceId, profile]));
-  for (const { deviceId, admin } of wishes) {
+  for (const { deviceId, admin, agent } of wishes) {
     const profile = known.get(deviceId);
     if (isKeptOut(profile)) {
       say(`device ${deviceId}: revoked; the step "device-token ${deviceId}" lets it in again`);
@@ -35,7 +35,7 @@ export async function admitDevices(
       say(`device ${deviceId}: known`);
     } else {
       // Only what is new gets tags: an operator may have given it others since.
-      await admit(nc, { deviceId, directory, ...(profile === undefined ? { admin } : {}) });
+      await admit(nc, { deviceId, directory, ...(profile === undefined ? { admin, agent } : {}) });
       say(`device ${deviceId}: admitted with tags ${(profile?.tags ?? admin.tags).join(', ') || 'none'}`);
     }
   }
@@ -55,12 +55,20 @@ export async function renewDevice(
   say(`device ${deviceId}: has a new join token, good for ${MINUTES} minutes; restart its container`);
 }
 
+interface AdmitOptions {
+  readonly deviceId: DeviceId;
+  readonly directory: string;
+  readonly admin?: AdminProfile;
+  readonly agent?: string | undefined;
+}
+
 async function admit(
   nc: NatsConnection,
-  { deviceId, directory, admin }: { deviceId: DeviceId; directory: string; admin?: AdminProfile },
+  { deviceId, directory, admin, agent }: AdmitOptions,
 ): Promise<void> {
   await mkdir(join(directory, deviceId), { recursive: true, mode: PRIVATE_DIR });
   const granted = admin === undefined ? {} : { admin };
-  const { token } = await query(nc, 'registry', 'enroll', { deviceId, ...granted, credential: 'join' });
+  const kind = agent === undefined ? {} : { manifest: { agent, capabilities: [] } };
+  const { token } = await query(nc, 'registry', 'enroll', { deviceId, ...granted, ...kind, credential: 'join' });
   await writeSecret(join(directory, deviceId, 'token'), token);
 }

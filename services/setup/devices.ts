@@ -3,9 +3,11 @@ import { AdminProfile, DeviceId } from '#proto';
 export interface DeviceWish {
   readonly deviceId: DeviceId;
   readonly admin: AdminProfile;
+  /** The kind of agent that does its tasks in words; the usual one without it. */
+  readonly agent?: string;
 }
 
-/** `web-1:web,eu db-1:db`: the devices to admit, each with its tags. Undefined when it is not written like that. */
+/** `web-1:web,eu desk-1::DesktopAgent`: the devices to admit, each with its tags and the kind of its agent. Undefined when it is not written like that. */
 export function parseDevices(text: string): DeviceWish[] | undefined {
   const wishes = text
     .split(/\s+/u)
@@ -16,10 +18,14 @@ export function parseDevices(text: string): DeviceWish[] | undefined {
   return devices.length === wishes.length && distinct.size === devices.length ? devices : undefined;
 }
 
+/** Capital, so that a tag in its place is none. */
+const AGENT = /^[A-Z]\w{0,63}$/u;
+
 function parseDevice(word: string): DeviceWish | undefined {
-  const [id = '', tags = '', ...more] = word.split(':');
+  const [id = '', tags = '', agent, ...more] = word.split(':');
   const deviceId = DeviceId.safeParse(id);
   const admin = AdminProfile.safeParse({ tags: tags.split(',').filter((tag) => tag !== ''), capabilities: [] });
-  if (!deviceId.success || !admin.success || more.length > 0) return undefined;
-  return { deviceId: deviceId.data, admin: admin.data };
+  const isAgent = agent === undefined || AGENT.test(agent);
+  if (!deviceId.success || !admin.success || !isAgent || more.length > 0) return undefined;
+  return { deviceId: deviceId.data, admin: admin.data, ...(agent !== undefined && { agent }) };
 }

@@ -1,4 +1,5 @@
 import { chmod, mkdir } from 'node:fs/promises';
+import { basename, dirname } from 'node:path';
 import { renderContainerNatsConfig, renderContainerUsers } from '#libs/embedded';
 import {
   busUsers,
@@ -11,7 +12,7 @@ import {
   writeSecret,
 } from '#libs/keys';
 import { actorsOf, busPeopleIn, natsUsers, peopleUsers, renderActors } from '#libs/messaging';
-import { OWNERS, WITH_METRICS, WITH_DATABASE, type Say, type Secrets } from './secrets.js';
+import { OWNERS, SCREENS, WITH_METRICS, WITH_DATABASE, type Say, type Secrets } from './secrets.js';
 
 const PRIVATE_DIR = 0o700;
 
@@ -23,6 +24,7 @@ export async function makeKeys(secrets: Secrets, say: Say): Promise<void> {
   }
   await makeDatabasePassword(secrets);
   await makeMetricsToken(secrets);
+  await makeScreenPasswords(secrets);
   const users = await busUsers(natsUsers(), secrets);
   await writeWhenChanged(secrets.actorsFile, renderActors(actorsOf(users)));
   await writeWhenChanged(secrets.natsUsersFile, renderContainerUsers(users));
@@ -71,6 +73,20 @@ async function makeDatabasePassword(secrets: Secrets): Promise<void> {
     const file = secrets.databasePasswordFile(owner);
     if ((await readSecret(file)) !== password) await writeSecret(file, password);
   }
+}
+
+/** Also where no device with a screen is started: what the console reads when it starts is there then. */
+async function makeScreenPasswords(secrets: Secrets): Promise<void> {
+  const screens: Record<string, object> = {};
+  for (const [deviceId, place] of Object.entries(SCREENS)) {
+    const file = secrets.screenPasswordFile('device', deviceId);
+    await mkdir(dirname(file), { recursive: true, mode: PRIVATE_DIR });
+    const password = await keepSecret(file, newPassword);
+    const passwordFile = secrets.screenPasswordFile('console', deviceId);
+    if ((await readSecret(passwordFile)) !== password) await writeSecret(passwordFile, password);
+    screens[deviceId] = { ...place, passwordFile: `/secrets/${basename(passwordFile)}` };
+  }
+  await writeWhenChanged(secrets.screensFile, JSON.stringify(screens));
 }
 
 async function writeWhenChanged(file: string, content: string): Promise<'made' | 'changed' | 'same'> {

@@ -29,6 +29,9 @@ export type Owner = (typeof OWNERS)[number];
 /** Projections live in PostgreSQL, and what the planner has learnt; nobody else learns its password. */
 export const WITH_DATABASE: readonly Owner[] = ['postgres', 'registry', 'logging', 'planner'];
 
+/** Devices with a screen: where the VNC server of each is, as the console finds it. */
+export const SCREENS = { 'desk-1': { host: 'desk-1-screen', port: 5900 } } as const;
+
 /** Says one line to the person who sets up. */
 export type Say = (line: string) => void;
 
@@ -47,6 +50,12 @@ export function secretsAt(root: string) {
     natsUsersFile: join(directory('nats'), CONTAINER_NATS_FILES.users),
     /** Keys of people and other systems that the bus lets in, besides its own users. */
     peopleKeys: directory('people'),
+    /** Where screens are, and the password of each: for the console, and for the device itself. */
+    screensFile: join(directory('console'), 'screens.json'),
+    screenPasswordFile: (owner: 'console' | 'device', deviceId: string): string =>
+      owner === 'console'
+        ? join(directory('console'), `${deviceId}.view`)
+        : join(directory('devices'), deviceId, 'view'),
     /** Of the console at its identity provider; given by the operator. */
     oidcSecretFile: join(directory('console'), 'oidc-client-secret'),
     /** Public keys and whom they stand for, handed from the step that sees all keys to the registry, which makes facts of it. */

@@ -10,7 +10,7 @@ export const SetupEnv = z.object({
   ORRERY_NATS_URL: envUrl('nats:', 'tls:').default('nats://127.0.0.1:4222'),
   /** Where nats-server says how it is set. */
   ORRERY_NATS_MONITOR_URL: envUrl('http:', 'https:').default('http://127.0.0.1:8222'),
-  /** Devices to enrol, with their tags: `web-1:web,eu db-1:db`. */
+  /** Devices to enrol, with their tags, and the kind of their agent where it is not the usual one: `web-1:web,eu desk-1:desktop:DesktopAgent`. */
   ORRERY_SETUP_DEVICES: z
     .string()
     .default('')
