@@ -10,18 +10,19 @@ if (file === undefined) {
 }
 const stopping = new AbortController();
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stopping.abort());
-const settings = ScreenSettings.parse(JSON.parse(readFileSync(file, 'utf8')));
-void runScreen(settings, {
-  command,
-  signal: stopping.signal,
-  onReady: (ports) => process.send?.({ ready: true, ports }),
-}).then(
-  (ended) => {
-    if (ended !== undefined) process.stderr.write(`${ended}\n`);
-    process.exit(ended === undefined ? 0 : 1);
-  },
-  (error: unknown) => {
+
+async function run(): Promise<number> {
+  try {
+    const ended = await runScreen(ScreenSettings.parse(JSON.parse(readFileSync(file ?? '', 'utf8'))), {
+      command,
+      signal: stopping.signal,
+      onReady: (ports) => process.send?.({ ready: true, ports }),
+    });
+    if (ended === undefined) return 0;
+    process.stderr.write(`${ended}\n`);
+  } catch (error) {
     process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-    process.exit(1);
-  },
-);
+  }
+  return 1;
+}
+void run().then((code) => process.exit(code));

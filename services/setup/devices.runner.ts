@@ -62,10 +62,7 @@ interface AdmitOptions {
   readonly agent?: string | undefined;
 }
 
-async function admit(
-  nc: NatsConnection,
-  { deviceId, directory, admin, agent }: AdmitOptions,
-): Promise<void> {
+async function admit(nc: NatsConnection, { deviceId, directory, admin, agent }: AdmitOptions): Promise<void> {
   await mkdir(join(directory, deviceId), { recursive: true, mode: PRIVATE_DIR });
   const granted = admin === undefined ? {} : { admin };
   const kind = agent === undefined ? {} : { manifest: { agent, capabilities: [] } };

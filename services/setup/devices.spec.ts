@@ -14,10 +14,14 @@ describe('parseDevices', () => {
     ]);
   });
 
-  it.each(['../web-1:web', 'web-1:web:eu', 'web-1:web:LinuxAgent:eu', ':web', 'web-1:a web-1:b', `web-1:${'t'.repeat(65)}`])(
-    'does not guess what %j means',
-    (text) => {
-      expect(parseDevices(text)).toBeUndefined();
-    },
-  );
+  it.each([
+    '../web-1:web',
+    'web-1:web:eu',
+    'web-1:web:LinuxAgent:eu',
+    ':web',
+    'web-1:a web-1:b',
+    `web-1:${'t'.repeat(65)}`,
+  ])('does not guess what %j means', (text) => {
+    expect(parseDevices(text)).toBeUndefined();
+  });
 });

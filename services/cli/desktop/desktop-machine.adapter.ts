@@ -22,7 +22,11 @@ const isRoot = (): boolean => process.geteuid?.() === 0;
 export async function desktopUser(): Promise<OtherUser | undefined> {
   if (!isRoot()) return undefined;
   const passwd = await readFile('/etc/passwd', 'utf8').catch(() => '');
-  const [, , uid = '', gid = ''] = passwd.split('\n').find((line) => line.startsWith(`${DESKTOP_USER}:`))?.split(':') ?? [];
+  const [, , uid = '', gid = ''] =
+    passwd
+      .split('\n')
+      .find((line) => line.startsWith(`${DESKTOP_USER}:`))
+      ?.split(':') ?? [];
   return /^\d+$/u.test(uid) && /^\d+$/u.test(gid) ? { uid: Number(uid), gid: Number(gid) } : undefined;
 }
 

@@ -11,7 +11,7 @@ export const DESKTOP_USER = 'orrery-desk';
 const NEEDED: Readonly<Record<string, string>> = {
   openbox: 'openbox',
   'dbus-daemon': 'dbus-daemon',
-  setpriv: 'util-linux',
+  '/usr/bin/setpriv': 'util-linux',
   '/usr/libexec/at-spi-bus-launcher': 'at-spi2-core',
   '/usr/share/fonts/truetype': 'fonts-dejavu-core',
 };

@@ -288,7 +288,10 @@ export class EmbeddedSystem {
 
   /** As soon as there is who admits them and where they connect to, whoever else is still starting. */
   async #connectDevices(ready: ReadonlyMap<Instance, Promise<void>>, bus: Promise<BusOfSystem>): Promise<void> {
-    const local = [...localDevices(this.#options.devices), ...(this.#desktop === undefined ? [] : [this.#desktop.device])];
+    const local = [
+      ...localDevices(this.#options.devices),
+      ...(this.#desktop === undefined ? [] : [this.#desktop.device]),
+    ];
     if (local.length === 0) return;
     await Promise.all([...ready].flatMap(([{ service }, one]) => (ADMITTING.includes(service) ? [one] : [])));
     const address = this.#addressOf(await bus, 'cli');
@@ -316,7 +319,8 @@ export class EmbeddedSystem {
   async #startDevice({ id }: LocalDevice, gateways: readonly string[]): Promise<void> {
     const { home, env } = this.#options;
     const screen = (await this.#screen)?.current;
-    const own = screen !== undefined && id === this.#desktop?.device.id ? await this.#desktop.client(screen) : undefined;
+    const own =
+      screen !== undefined && id === this.#desktop?.device.id ? await this.#desktop.client(screen) : undefined;
     const directory = own?.dataDir ?? home.deviceDir(id);
     const secretsDir = home.deviceSecretsDir(id);
     // What is put there later is given to the next command that names it.

@@ -7,7 +7,7 @@ const HIDING_KEY = Buffer.from('e84ad660c4721ae0', 'hex');
 const PASSWORD_BYTES = 8;
 
 /** The file of keys by which programs are let in to a display, whatever its number is. */
-export function authorityOf(cookie: Buffer): Buffer {
+export function displayAuthority(cookie: Buffer): Buffer {
   const sized = (bytes: Buffer): Buffer[] => [two(bytes.length), bytes];
   const [none, name] = [Buffer.alloc(0), Buffer.from(COOKIE_NAME)];
   return Buffer.concat([two(FAMILY_WILD), ...[none, none, name, cookie].flatMap(sized)]);

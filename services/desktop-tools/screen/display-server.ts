@@ -35,7 +35,11 @@ export function displayServer({ directory, display, size, server, view }: Screen
 }
 
 /** What shows a display that shows itself to nobody; undefined where nothing has to. */
-export function viewServer({ directory, server, view }: ScreenSettings, display: string, host: string): Part | undefined {
+export function viewServer(
+  { directory, server, view }: ScreenSettings,
+  display: string,
+  host: string,
+): Part | undefined {
   if (server !== 'Xvfb' || view === undefined) return undefined;
   const { authority, viewPassword } = placesOf(directory);
   const where = ['-display', display, '-auth', authority, '-listen', host, '-no6', '-rfbport', `${view.port}`];

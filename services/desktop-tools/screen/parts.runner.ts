@@ -2,6 +2,8 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import type { Part } from './display-server.js';
 
+/** That of util-linux: others of this name know less. */
+const SETPRIV = '/usr/bin/setpriv';
 const END_MS_MAX = 4_000;
 
 interface RunningPart {
@@ -17,7 +19,7 @@ export class Parts {
 
   /** With this environment. It ends when we do, however we end. */
   start({ program, args }: Part, env: NodeJS.ProcessEnv): RunningPart {
-    const child = spawn('setpriv', ['--pdeathsig', 'KILL', '--', program, ...args], {
+    const child = spawn(SETPRIV, ['--pdeathsig', 'KILL', '--', program, ...args], {
       env,
       cwd: env['HOME'],
       stdio: ['ignore', 'ignore', 'inherit', 'pipe'],

@@ -3,7 +3,7 @@ import { lookup } from 'node:dns/promises';
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ScreenSettings } from '#proto';
-import { authorityOf, viewPasswordOf } from './display-keys.js';
+import { displayAuthority, viewPasswordOf } from './display-keys.js';
 import { busOf, displayServer, placesOf, sessionBus, viewServer, WINDOW_MANAGER } from './display-server.js';
 import { endLeft } from './left-over.adapter.js';
 import { Parts } from './parts.runner.js';
@@ -75,7 +75,7 @@ async function makePlaces({ directory, view }: ScreenSettings): Promise<void> {
   // A person may have written others since.
   await writeFile(join(settings, 'settings.ini'), STILL, { flag: 'wx' }).catch(() => undefined);
   const privately = { mode: PRIVATE_FILE };
-  await writeFile(authority, authorityOf(randomBytes(COOKIE_BYTES)), privately);
+  await writeFile(authority, displayAuthority(randomBytes(COOKIE_BYTES)), privately);
   if (view === undefined) return;
   const password = (await readFile(view.passwordFile, 'utf8')).trim();
   await writeFile(viewPassword, viewPasswordOf(password), privately);
