@@ -18,10 +18,10 @@ export class Parts {
   readonly #running: RunningPart[] = [];
 
   /** With this environment. It ends when we do, however we end. */
-  start({ program, args }: Part, env: NodeJS.ProcessEnv): RunningPart {
+  start({ program, args }: Part, env: NodeJS.ProcessEnv, cwd = env['HOME']): RunningPart {
     const child = spawn(SETPRIV, ['--pdeathsig', 'KILL', '--', program, ...args], {
       env,
-      cwd: env['HOME'],
+      cwd,
       stdio: ['ignore', 'ignore', 'inherit', 'pipe'],
     });
     const ended = Promise.race([

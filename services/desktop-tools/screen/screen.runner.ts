@@ -53,7 +53,7 @@ export async function runScreen(
     const [program, ...args] = command;
     // It is told of its display by its settings, and by nothing else.
     const { HOME, XDG_RUNTIME_DIR } = own;
-    if (program !== undefined) parts.start({ program, args }, { ...process.env, HOME, XDG_RUNTIME_DIR });
+    if (program !== undefined) parts.start({ program, args }, { ...process.env, HOME, XDG_RUNTIME_DIR }, process.cwd());
     onReady({ display: Number(number), ...(view !== undefined && { view: view.port }) });
     return await Promise.race([parts.ended(), told]);
   } finally {
