@@ -26,11 +26,15 @@ export class DrivenDesktop {
     this.#applications = applications;
   }
 
-  /** `devices`: Linux devices beside the desktop. */
-  static async start(applications: (rig: DesktopRig) => Applications, devices = 0): Promise<DrivenDesktop> {
+  /** `devices`: Linux devices beside the desktop; `vncPort`: its screen can be looked at in the console. */
+  static async start(
+    applications: (rig: DesktopRig) => Applications,
+    devices = 0,
+    vncPort?: number,
+  ): Promise<DrivenDesktop> {
     const begun: { end(): Promise<void> }[] = [];
     try {
-      const rig = await DesktopRig.start();
+      const rig = await DesktopRig.start(vncPort);
       begun.push(rig);
       const model = await DeskModel.start();
       begun.push({ end: () => model.stop() });
@@ -38,7 +42,10 @@ export class DrivenDesktop {
       const prepare = async (home: string): Promise<NodeJS.ProcessEnv> => {
         const policy = join(home, 'policy.yaml');
         await writeFile(policy, `version: 1\napplications: ${JSON.stringify(Object.keys(programs))}\n`);
-        return { ORRERY_POLICY_FILE: policy };
+        if (vncPort === undefined) return { ORRERY_POLICY_FILE: policy };
+        const screens = join(home, 'screens.json');
+        await writeFile(screens, JSON.stringify({ [DESK]: { host: '127.0.0.1', port: vncPort } }));
+        return { ORRERY_POLICY_FILE: policy, ORRERY_SCREENS_FILE: screens };
       };
       const system = await TestSystem.startWith({ env: model.env, prepare }, '--devices', String(devices));
       begun.push({ end: () => system.stop() });

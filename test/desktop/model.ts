@@ -155,6 +155,16 @@ export const acts =
     return control && actsOn(tool, { id: control.id, name: control.name, ...more });
   };
 
+/** The same, and a person has to say that it may be done. */
+export const confirms =
+  (tool: string, [type, name]: readonly [type: string, name: string], thought: string): DeskTurn =>
+  (seen) => {
+    const control = seen.named(type, name);
+    if (control === undefined) return undefined;
+    const { id } = control;
+    return jsonOf({ ...testing.appSays([[tool, { id, name: control.name }, 'CONFIRM']]), thought });
+  };
+
 /** One act, whatever is there. */
 export const actsOn = (tool: string, args: Arguments): Json => jsonOf(testing.appSays([[tool, args]]));
 

@@ -51,6 +51,12 @@ export async function whyNoDesktop(): Promise<string | undefined> {
     : `there is no ${PROGRAM}; start with ./orrery test desktop`;
 }
 
+/** Whether displays of this machine can be VNC servers. */
+export async function hasVnc(): Promise<boolean> {
+  const places = (process.env['PATH'] ?? '').split(delimiter);
+  return (await Promise.all(places.map((place) => isThere(join(place, 'Xvnc'))))).includes(true);
+}
+
 /** The larger programs that this machine has; which are missing is said, and what needs them is skipped. */
 export async function largePrograms(): Promise<{ readonly hasBrowser: boolean; readonly hasSpreadsheet: boolean }> {
   const found = async (path: string, what: string, name: string): Promise<boolean> => {
@@ -85,6 +91,13 @@ interface Joining {
 
 const AS_NOBODY = [`--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups'];
 
+/** A display and what it is told. */
+function displayOf(vncPort: number | undefined): readonly [string, ...string[]] {
+  if (vncPort === undefined) return ['Xvfb', ...SCREEN];
+  const open = ['-SecurityTypes', 'None', '-localhost', '-rfbport', String(vncPort)];
+  return ['Xvnc', '-displayfd', '3', '-geometry', '1280x800', '-depth', '24', '-nolisten', 'tcp', '-noreset', ...open];
+}
+
 /** A desktop of its own: display, window manager, buses, home, and a user who may do nothing else. */
 export class DesktopRig {
   readonly dir: string;
@@ -98,12 +111,14 @@ export class DesktopRig {
     this.#processes = new OwnProcesses(dir);
   }
 
-  static async start(): Promise<DesktopRig> {
+  /** `vncPort`: where its screen is passed on from, by a display that is a VNC server. */
+  static async start(vncPort?: number): Promise<DesktopRig> {
     const dir = await mkdtemp(join(tmpdir(), 'orrery-desktop-'));
     const rig = new DesktopRig(dir);
     try {
       await rig.#homes();
-      rig.display = `:${await rig.#told('Xvfb', SCREEN)}`;
+      const [server, ...words] = displayOf(vncPort);
+      rig.display = `:${await rig.#told(server, words)}`;
       rig.bus = await rig.#told('dbus-daemon', ['--session', '--nofork', '--print-address=3']);
       rig.start('openbox', ['--sm-disable']);
     } catch (error) {
