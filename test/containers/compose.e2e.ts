@@ -154,13 +154,8 @@ const shapeOf = ({ status, outcome, tasks, lines }: RunView) => ({
     expect(await filesOf('orchestrator')).toEqual(['metrics-token.sha256', 'seed']);
     expect(await filesOf('logging')).toEqual(['database-password', 'metrics-token.sha256', 'seed']);
     expect(await filesOf('planner')).toEqual(['database-password', 'metrics-token.sha256', 'seed']);
-    expect(await filesOf('console')).toEqual([
-      'admin-token.sha256',
-      'desk-1.view',
-      'metrics-token.sha256',
-      'screens.json',
-      'seed',
-    ]);
+    const ofConsole = ['admin-token.sha256', 'desk-1.view', 'metrics-token.sha256', 'screens.json', 'seed'];
+    expect(await filesOf('console')).toEqual(ofConsole);
     expect(await filesOf('web-1')).toEqual(['token']);
     expect(await filesOf('nats')).toEqual(['nats.conf', 'users.json']);
     const environments = [...(await system.containers()).values()].map((one) => JSON.stringify(one));
