@@ -61,7 +61,7 @@ export class GuestLooks {
     const { on, tool } = command;
     const compared = this.#compared?.commandId === commandId ? this.#compared : undefined;
     if (compared?.problem) return answered(compared.problem);
-    if (on === undefined || on.snapshot === '' || LISTS[tool] !== undefined) return PASS;
+    if (on === undefined || on.snapshot === '' || LISTS.has(tool)) return PASS;
     if (on.control === undefined && !has(BLIND, tool)) return PASS;
     const of: Of = has(WINDOW_TOOLS, tool) ? 'windows' : 'controls';
     const listed = this.#newest.get(of);
@@ -89,7 +89,7 @@ export class GuestLooks {
 
   #noted(commandId: CommandId, command: CommandCall, outcome: CommandOutcome): void {
     if (command.tool === 'select_application_window') this.#newest.delete('controls');
-    const of = LISTS[command.tool];
+    const of = LISTS.get(command.tool);
     if (of === undefined) return;
     const place = placeOfCommand(commandId);
     // What it has under its ids after a listing that failed, nobody knows.

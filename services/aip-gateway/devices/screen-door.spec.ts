@@ -66,6 +66,10 @@ describe('the door of a screen', () => {
       ]),
   );
 
+  it.each(['constructor', 'toString', '__proto__'])('takes no tool called %s for a listing', (tool) =>
+    expect(passages([{ ...CLICK, tool }, AGAIN], [CLICK, AGAIN])).toEqual(['look-again', 'look-again']),
+  );
+
   it('takes no listing for a look since, that was let through before a person came again', () => {
     const door = new ScreenDoor();
     const [attempt, of] = [{ runId: 'r', taskId: 'a', attempt: 1 }, (index: number) => `r.a.1.1.${index}`];

@@ -26,12 +26,12 @@ const ATTEMPTS_MAX = 64;
 const LOOKING_MAX = 64;
 
 /** They give the ids that what acts is about: of windows, or of controls of one. */
-export const LISTS: Readonly<Record<string, 'windows' | 'controls'>> = {
-  get_desktop_app_info: 'windows',
-  get_desktop_app_target_info: 'windows',
-  get_app_window_controls_info: 'controls',
-  get_app_window_controls_target_info: 'controls',
-};
+export const LISTS: ReadonlyMap<string, 'windows' | 'controls'> = new Map([
+  ['get_desktop_app_info', 'windows'],
+  ['get_desktop_app_target_info', 'windows'],
+  ['get_app_window_controls_info', 'controls'],
+  ['get_app_window_controls_target_info', 'controls'],
+]);
 
 /**
  * The way of commands to one screen. While a person has it, nothing of an agent passes: neither what acts nor what looks, because
@@ -49,7 +49,7 @@ export class ScreenDoor {
   ): Passage {
     if (taken) return 'wait';
     if (handedBackAt === null) return 'pass';
-    if (LISTS[command.tool] !== undefined) {
+    if (LISTS.has(command.tool)) {
       keepNewest(this.#looking, commandId, { attempt, handedBackAt }, LOOKING_MAX);
       return 'pass';
     }

@@ -25,7 +25,7 @@ type Application = Pick<DesktopApplication, 'args'> & { readonly command: string
 /** What may be used on it, where it is installed, by the name of what runs. */
 const APPLICATIONS: Readonly<Record<string, Application>> = {
   mousepad: { command: '/usr/bin/mousepad', args: [] },
-  'soffice.bin': { command: '/usr/bin/localc', args: ['--norestore', '--nologo'] },
+  'soffice.bin': { command: '/usr/bin/localc', args: ['--norestore', '--nologo', '--accept=pipe,name=desk;urp;'] },
   chromium: {
     command: '/usr/bin/chromium',
     args: ['--no-first-run', '--force-renderer-accessibility', '--password-store=basic'],
