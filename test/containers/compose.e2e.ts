@@ -493,6 +493,6 @@ const shapeOf = ({ status, outcome, tasks, lines }: RunView) => ({
     expect(await system.untilEnd(await submit(named('after-down')), token)).toMatchObject({ outcome: 'succeeded' });
     const verified = await system.cli(['verify', '--all']);
     expect(verified.code).toBe(0);
-    expect(verified.stdout.match(/^ok /gmu)).toHaveLength(before.length + 1);
+    expect(verified.stdout).toContain(`\n${before.length + 1} runs verified\n`);
   });
 });
