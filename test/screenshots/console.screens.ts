@@ -127,7 +127,7 @@ const pages = (): Readonly<Record<string, readonly [string, string, string?]>> =
   people: ['/people', 'table'],
   person: ['/people?open=cli', '.drawer'],
   request: ['/new', 'textarea'],
-  examples: ['/examples', '.empty, .card'],
+  examples: ['/examples', '.page-head ~ .empty:not(:text("Coming")), .card'],
   you: ['/settings', 'table'],
 });
 
