@@ -36,11 +36,11 @@ const FLAGS = {
 const CACHES = { 'services/cli/main.js': '../.cache/node-compile' };
 /** Modules of these are run when something of them is used. People start them many times a day, and no command needs all that another does. */
 const LATE = ['services/cli/main.js'];
-/** Threads, and what is loaded beside a program: a few kilobytes each. */
+/** Processes of a program, and what is loaded beside one: a few kilobytes each. */
 const PARTS = [
   'services/aip-gateway/files/long-texts.runner.js',
   'services/cli/processes/end-with-supervisor.runner.js',
-  'libs/judging/condition-thread.runner.js',
+  'libs/judging/condition-process.runner.js',
 ];
 /** What foreign packages can use and we do not: brokers, validators, native helpers. */
 const UNUSED = [

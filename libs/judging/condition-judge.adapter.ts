@@ -2,19 +2,19 @@ import { type Question, truthOrQuestion, type Truth, undecided } from '#libs/con
 import { ArtifactError } from '#libs/messaging';
 import { Slots } from '#libs/slots';
 import { type ArtifactRef, LIMITS, type TaskResult, type TaskStatus } from '#proto';
-import { ConditionThread, type ThreadLimits } from './condition-thread.adapter.js';
-import type { JudgingTask } from './condition-thread.runner.js';
+import { ConditionProcess, type ProcessLimits } from './condition-process.adapter.js';
+import type { JudgingTask } from './condition-process.runner.js';
 
-export interface JudgeLimits extends ThreadLimits {
-  /** Threads of this process; each holds one value at a time. */
-  readonly threads: number;
+export interface JudgeLimits extends ProcessLimits {
+  /** Processes beside this one; each holds one value at a time. */
+  readonly processes: number;
 }
 
 /** A value of 64 MiB takes a few times as much of a heap. */
-export const JUDGE_LIMITS: JudgeLimits = { threads: 2, heapMb: 1_024, ms: LIMITS.conditionMs };
+export const JUDGE_LIMITS: JudgeLimits = { processes: 2, heapMb: 1_024, ms: LIMITS.conditionMs };
 
-/** A thread that was ended for one condition leaves the others over that value to the next: so often, then they are given up. */
-const THREADS_PER_VALUE = 3;
+/** A process that was ended for one condition leaves the others over that value to the next: so often, then they are given up. */
+const PROCESSES_PER_VALUE = 3;
 
 export interface ConditionJudgeParts {
   /** The whole of what was stored, checked. Throws ArtifactError when it is gone; anything else is infrastructure. */
@@ -23,31 +23,31 @@ export interface ConditionJudgeParts {
 }
 
 /**
- * Judges conditions over whole values, in threads of their own. One run asks about one value at a time, so a run that asks much
+ * Judges conditions over whole values, in processes of their own. One run asks about one value at a time, so a run that asks much
  * does not keep the others waiting for more than one of its values.
  *
- *   question ──► a thread is free ──► the whole value is fetched ──► thread ──► truth
- *                                           └── it is gone: undecided    └── too long, too large, died: undecided, another thread
+ *   question ──► a process is free ──► the whole value is fetched ──► process ──► truth
+ *                                            └── it is gone: undecided    └── too long, too large, died: undecided, another process
  */
 export class ConditionJudge {
   readonly #parts: ConditionJudgeParts;
   readonly #limits: JudgeLimits;
-  readonly #idle: ConditionThread[] = [];
-  readonly #all = new Set<ConditionThread>();
-  readonly #threads: Slots;
+  readonly #idle: ConditionProcess[] = [];
+  readonly #all = new Set<ConditionProcess>();
+  readonly #places: Slots;
   #isClosed = false;
 
   constructor(parts: ConditionJudgeParts) {
     this.#parts = parts;
     this.#limits = { ...JUDGE_LIMITS, ...parts.limits };
-    this.#threads = new Slots(this.#limits.threads);
+    this.#places = new Slots(this.#limits.processes);
   }
 
   /** One truth for each question, in order. Throws when the infrastructure is away, which says nothing about any of them. */
   async judge(questions: readonly Question[]): Promise<Truth[]> {
     const truths = new Map<Question, Truth>();
     for (const group of groupsOf(questions)) {
-      const found = await this.#threads.use(() => this.#judgeOver(group));
+      const found = await this.#places.use(() => this.#judgeOver(group));
       group.forEach((question, index) => truths.set(question, found[index] ?? NOT_REACHED));
     }
     return questions.map((question) => truths.get(question) ?? NOT_REACHED);
@@ -63,13 +63,13 @@ export class ConditionJudge {
 
   async end(): Promise<void> {
     this.#isClosed = true;
-    await Promise.all([...this.#all].map((thread) => thread.stop()));
+    await Promise.all([...this.#all].map((one) => one.stop()));
   }
 
   /** All over the same value. */
   async #judgeOver(questions: readonly Question[]): Promise<Truth[]> {
     const truths: Truth[] = [];
-    for (let threads = 0; threads < THREADS_PER_VALUE && truths.length < questions.length; threads++) {
+    for (let tries = 0; tries < PROCESSES_PER_VALUE && truths.length < questions.length; tries++) {
       const left = questions.slice(truths.length);
       let assignment: JudgingTask;
       try {
@@ -94,35 +94,34 @@ export class ConditionJudge {
     };
   }
 
-  /** Alone in its memory, so that it can be handed over. */
   async #bytesOf({ sha256, bytes }: ArtifactRef): Promise<Uint8Array> {
     const content = await this.#parts.artifact(sha256);
     if (content.length !== bytes) throw new ArtifactError(sha256, `has ${content.length} bytes, not ${bytes}`);
-    return content.byteLength === content.buffer.byteLength ? content : Uint8Array.from(content);
+    return content;
   }
 
   async #ask(assignment: JudgingTask): Promise<Truth[]> {
     if (this.#isClosed) throw new Error(CLOSED);
-    const thread = await this.#thread();
-    const truths = await thread.judge(assignment);
+    const judging = await this.#process();
+    const truths = await judging.judge(assignment);
     if (this.#isClosed) throw new Error(CLOSED);
-    if (thread.isOver) this.#all.delete(thread);
-    else this.#idle.push(thread);
+    if (judging.isOver) this.#all.delete(judging);
+    else this.#idle.push(judging);
     return truths;
   }
 
-  async #thread(): Promise<ConditionThread> {
+  async #process(): Promise<ConditionProcess> {
     for (let idle = this.#idle.pop(); idle !== undefined; idle = this.#idle.pop()) {
       if (!idle.isOver) return idle;
       this.#all.delete(idle);
     }
-    const thread = new ConditionThread(this.#limits);
-    this.#all.add(thread);
+    const started = new ConditionProcess(this.#limits);
+    this.#all.add(started);
     try {
-      await thread.start();
-      return thread;
+      await started.start();
+      return started;
     } catch (error) {
-      this.#all.delete(thread);
+      this.#all.delete(started);
       throw error;
     }
   }

@@ -1,4 +1,7 @@
+import { fork } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from '@jest/globals';
 import type { Question } from '#libs/constellation';
 import { ArtifactError } from '#libs/messaging';
@@ -12,7 +15,7 @@ const open: ConditionJudge[] = [];
 afterAll(() => Promise.all(open.map((judge) => judge.end())));
 
 function judgeWith(limits: Partial<JudgeLimits> = {}, artifact = fetched): ConditionJudge {
-  const judge = new ConditionJudge({ artifact, limits: { threads: 1, heapMb: 512, ms: 20_000, ...limits } });
+  const judge = new ConditionJudge({ artifact, limits: { processes: 1, heapMb: 512, ms: 20_000, ...limits } });
   open.push(judge);
   return judge;
 }
@@ -97,7 +100,7 @@ describe('a hostile condition', () => {
     ]);
   });
 
-  it('has as much memory as a thread has, and no more', async () => {
+  it('has as much memory as a process of its own has, and no more', async () => {
     const judge = judgeWith({ heapMb: 64 });
     const value = { stdout: 'line\n'.repeat(200_000) };
     const greedy = 'result.stdout.lines().map(l, result.stdout.lines()).size() > 1';
@@ -109,8 +112,8 @@ describe('a hostile condition', () => {
     expect(other).toEqual({ truth: 'satisfied' });
   });
 
-  it('lets this process go on, and who comes next has a thread', async () => {
-    const judge = judgeWith({ ms: 1_500, threads: 2 });
+  it('lets this process go on, and who comes next has a process', async () => {
+    const judge = judgeWith({ ms: 1_500, processes: 2 });
     let turns = 0;
     const turning = setInterval(() => turns++, 5);
     const [hostile, other] = await Promise.all([
@@ -120,5 +123,14 @@ describe('a hostile condition', () => {
     clearInterval(turning);
     expect([hostile[0]?.truth, other[0]?.truth]).toEqual(['undecided', 'satisfied']);
     expect(turns).toBeGreaterThan(10);
+  });
+
+  it('is ended by its own process where nobody else does, because who asked was killed', async () => {
+    const entry = fileURLToPath(new URL('condition-process.runner.ts', import.meta.url));
+    const alone = fork(entry, ['200'], { execArgv: ['--no-warnings'], serialization: 'advanced', silent: true });
+    await once(alone, 'message');
+    const ended = once(alone, 'exit');
+    alone.send({ result: { value: slow }, streams: {}, asked: [{ condition: SLOW, status: 'COMPLETED' }] });
+    expect(await ended).toEqual([1, null]);
   });
 });

@@ -29,8 +29,8 @@ describe.each(SERVICES)('%s as it is shipped', (name) => {
 });
 
 it.each([
-  // It is no thread here: that is thrown at once.
-  ['a thread', 'libs/judging/condition-thread.runner', []],
+  // Nobody started it to judge conditions: that is thrown at once.
+  ['a part of a program', 'libs/judging/condition-process.runner', []],
   ['a program', 'services/device-client/tools/device-mcp.main', ['{}']],
 ])('a stack of %s names sources', async (_, file, args) => {
   const { stderr } = await exec(process.execPath, [join(ROOT, `dist/${file}.js`), ...args]);

@@ -1,5 +1,5 @@
-// The thread in which conditions are judged that take time: a hostile one blocks nothing but this, and is ended with it.
-import { parentPort } from 'node:worker_threads';
+// The process in which conditions are judged that take time or memory: a hostile one blocks and fills nothing but this, and is ended with it.
+import { runInNewContext } from 'node:vm';
 import { evaluateCondition, type Truth, undecided, wholeValue } from '#libs/constellation';
 import type { Json, TaskStatus } from '#proto';
 
@@ -22,19 +22,24 @@ export interface JudgedCondition {
   readonly truth: Truth;
 }
 
-const port = parentPort;
-if (port === null) throw new Error('conditions are judged in a thread');
+const timeout = Number(process.argv[2]);
+if (process.send === undefined) throw new Error('conditions are judged in a process that somebody started for it');
+const answer = process.send.bind(process);
 
-port.on('message', ({ result, streams, asked }: JudgingTask) => {
+function judge({ result, streams, asked }: JudgingTask): void {
   const whole = wholeValue(result, streams);
   asked.forEach(({ condition, status, board }, index) => {
     const truth =
       'reason' in whole
         ? undecided(whole.reason)
         : evaluateCondition(condition, { status, result: whole.value, board });
-    port.postMessage({ index, truth } satisfies JudgedCondition);
+    answer({ index, truth } satisfies JudgedCondition);
   });
-});
+}
+
+// Who asked ends what takes too long; where he was killed meanwhile, the clock of the runtime does.
+process.on('message', (task: JudgingTask) => runInNewContext('judge()', { judge: () => judge(task) }, { timeout }));
+process.on('disconnect', () => process.exit());
 
 // Loaded: what it takes from now on is what judging takes.
-port.postMessage('ready');
+answer('ready');
