@@ -70,6 +70,8 @@ export const RunEntity = new EntitySchema<RunRow>({
   indices: [
     { name: 'run_by_time', columns: ['requestedAt', 'runId'] },
     { name: 'run_by_status', columns: ['status', 'requestedAt'] },
+    // Of who has asked for few, or for none: along the time of all runs those would be looked for to the end.
+    { name: 'run_by_requester', columns: ['requestedBy', 'requestedAt', 'runId'] },
     { name: 'run_that_asks', columns: ['requestedAt'], where: 'approvals_open > 0' },
   ],
 });

@@ -288,6 +288,29 @@ describe('figures over many runs', () => {
   });
 });
 
+describe('a list of runs', () => {
+  it('finds those of who has asked for few among many by an index', async () => {
+    const runner = rig.source.createQueryRunner();
+    await runner.startTransaction();
+    try {
+      await runner.query(MANY_RUNS);
+      await runner.query('analyze logging.run');
+      const plan: Record<string, string>[] = await runner.query(
+        `explain select * from logging.run where requested_by = 'nobody' order by requested_at desc, run_id desc limit 101`,
+      );
+      expect(plan.map((row) => row['QUERY PLAN']).join('\n')).toContain('run_by_requester');
+    } finally {
+      await runner.rollbackTransaction();
+      await runner.release();
+    }
+  });
+});
+
+const MANY_RUNS = `insert into logging.run
+  (run_id, request_id, name, status, sequence, revision, requested_at, requested_by, tasks, number, hash, stream_sequence)
+  select 'of-many-' || number, 'request', 'name', 'COMPLETED', 1, 1, now(), 'anna', 1, 1, '', number
+  from generate_series(1, 4000) number`;
+
 /** Each run by what holds for it, and page by page; what is found is what the fold says. */
 async function findsWhatHolds(folds: ReadonlyMap<string, Run>): Promise<void> {
   const ids = async (wanted: object): Promise<string[]> =>
