@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { allDurables, subjects } from '#proto';
+import { allDurables, liveSubjectOf, subjects } from '#proto';
 import { connectBus } from '#libs/messaging';
 import { startTestNats } from '#libs/testing';
 import type { TestNats } from '#libs/testing';
@@ -98,6 +98,34 @@ describe('readCommits', () => {
     expect(seen).toEqual([`${filter} 1`, `${filter} 0`, `${filter} 0`]);
     const { state } = await (await jetstreamManager(nc)).streams.info('RUNS');
     expect(state.consumer_count).toBe(allDurables().filter(({ stream }) => stream === 'RUNS').length);
+  });
+
+  it('hears what many readers of a run wait for once, and each has all of it, whoever comes late, waits or stops', async () => {
+    const filter = subjects.run('read-6');
+    await append('read-6', 2);
+    const subscribed = jest.spyOn(nc, 'subscribe');
+    const isStored = Promise.withResolvers<void>();
+    const follow = async (count: number, reading: { at?: number; until?: Promise<void> } = {}): Promise<number[]> => {
+      const seen: number[] = [];
+      for await (const { sequence } of readCommits(nc, 'RUNS', { filter, afterSequence: reading.at ?? 0 })) {
+        seen.push(sequence);
+        await reading.until;
+        if (seen.length === count) break;
+      }
+      return seen;
+    };
+    const [slow, quick, stops] = [follow(12, { until: isStored.promise }), follow(12), follow(2)];
+    const [, last = 0] = await stops;
+    const late = follow(10, { at: last });
+    await append('read-6', 10);
+    isStored.resolve();
+    const all = await quick;
+    expect(await slow).toEqual(all);
+    expect(await late).toEqual(all.slice(2));
+    expect((await openRunLog(nc).load('read-6')).map(({ sequence }) => sequence)).toEqual(all);
+    const subscriptions = subscribed.mock.calls.filter(([subject]) => subject === liveSubjectOf(filter));
+    subscribed.mockRestore();
+    expect(subscriptions).toHaveLength(1);
   });
 
   it('waits for a slow reader, and misses nothing that came meanwhile', async () => {

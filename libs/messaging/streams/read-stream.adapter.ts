@@ -1,8 +1,8 @@
 import type { StoredMsg } from '@nats-io/jetstream';
 import type { Msg, NatsConnection } from '@nats-io/transport-node';
-import { liveSubjectOf } from '#proto';
 import { ConnectionWatch } from '../connection/index.js';
 import { firstStored, storedPage, type PageQuery } from './stored-page.adapter.js';
+import { hearTold } from './told.adapter.js';
 
 /** A reader that hears nothing looks all the same: between the servers of a cluster a word may be lost. */
 const LOOK_MS = 5_000;
@@ -85,20 +85,23 @@ class News {
   constructor(nc: NatsConnection, filter: string, signal: AbortSignal | undefined) {
     this.#nc = nc;
     this.#isOneSubject = !/[*>]/u.test(filter);
-    const subscription = nc.subscribe(liveSubjectOf(filter), {
-      callback: (error, message) => {
-        if (error === null) this.#hear(message);
-        else this.#denied = error;
+    const end = (): void => this.end();
+    const stop = hearTold(nc, filter, {
+      hear: (message) => {
+        this.#hear(message);
         this.#wake.resolve();
       },
+      deny: (error) => {
+        this.#denied = error;
+        this.#wake.resolve();
+      },
+      end,
     });
-    const end = (): void => this.end();
     this.#ended.signal.addEventListener('abort', () => {
       this.#wake.resolve();
       signal?.removeEventListener('abort', end);
-      if (!nc.isClosed()) subscription.unsubscribe();
+      stop();
     });
-    void subscription.closed.then(end);
     signal?.addEventListener('abort', end);
     if (signal?.aborted === true) this.end();
   }
