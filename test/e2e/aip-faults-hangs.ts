@@ -2,6 +2,7 @@ import type { CommandMessage } from '#proto';
 import { query } from '#libs/messaging';
 import { ChaosProxy, FakeDevice } from '#libs/testing';
 import type { Fate, FaultRig } from './aip-faults-rig.js';
+import { PATIENT } from './system.js';
 
 /** Then the device is told to stop; the rest is the grace. */
 export const TASK_MS = 1_500;
@@ -40,7 +41,8 @@ export async function hangs(
     if (hang === undefined) continue;
     const deviceId = `hang-${index}`;
     const proxy = await ChaosProxy.start(await rig.gatewayUrl());
-    const { token } = await query(rig.nc, 'registry', 'enroll', { deviceId, admin: { tags: [], capabilities: [] } });
+    const admin = { tags: [], capabilities: [] };
+    const { token } = await query(rig.nc, 'registry', 'enroll', { deviceId, admin }, PATIENT);
     const onCommand = (command: CommandMessage, device: FakeDevice): void => hang(command, device, proxy);
     const device = await FakeDevice.connect({ url: proxy.url, deviceId, token, onCommand });
     stops.push(

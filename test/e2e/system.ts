@@ -19,6 +19,8 @@ const POLL_MS = 20;
 const REST_MS_MAX = 500;
 /** A liveness deadline, ten times what is aimed at: a test that hits it hangs, it is not slow. */
 const DEADLINE_MS = 120_000;
+/** For a question that is put once: an answer that takes longer than people wait for is one. */
+export const PATIENT = { timeoutMs: DEADLINE_MS } as const;
 
 export interface Ran {
   readonly code: number;
@@ -123,6 +125,7 @@ export class TestSystem {
 
   get env(): NodeJS.ProcessEnv {
     const any = {
+      ORRERY_BUS_TIMEOUT: String(DEADLINE_MS / 1_000),
       ORRERY_NATS_PORT: '0',
       ORRERY_POSTGRES_PORT: '0',
       ORRERY_CONSOLE_PORT: '0',

@@ -41,10 +41,12 @@ describe.each(recordedVersions())('a home of version %s', (version) => {
   });
 
   it('serves every run as it was stored', async () => {
-    const { runs } = await system.json<{ runs: { runId: string }[] }>('runs', '--limit', '1000');
-    expect(runs.map(({ runId }) => runId)).toEqual(
-      expect.arrayContaining([...histories.values()].map(({ runId }) => runId)),
-    );
+    // The lists follow the log.
+    await until('every run in the list', async () => {
+      const { runs } = await system.json<{ runs: { runId: string }[] }>('runs', '--limit', '1000');
+      const listed = new Set(runs.map(({ runId }) => runId));
+      return [...histories.values()].every(({ runId }) => listed.has(runId)) || undefined;
+    });
     for (const name of ['untyped-lines', 'goal-recovered', 'fork-of-results']) {
       const { runId, lines } = history(name);
       const { stdout } = await system.cli('export', runId);

@@ -1,6 +1,7 @@
 import { expect, it } from '@jest/globals';
 import type { Locator, Page } from 'playwright-core';
 import { query } from '#libs/messaging';
+import { PATIENT } from '../system.js';
 import { exactly, inWords, withTool } from './plans.js';
 import type { ConsoleRig } from './rig.js';
 import { HOSTILE_REPLY, HOSTILE_WORDS } from './stories.js';
@@ -19,8 +20,8 @@ export function testsOfHostileTexts(rig: () => ConsoleRig): void {
     const page = await rig().operator();
     const bus = await rig().system.bus();
     const admin = { tags: [NAMES.tag], capabilities: [], tasksMax: 1 };
-    await query(bus, 'registry', 'enroll', { deviceId: 'hostile-1', admin });
-    await query(bus, 'registry', 'hold', { deviceId: 'hostile-1', reason: script('hold') });
+    await query(bus, 'registry', 'enroll', { deviceId: 'hostile-1', admin }, PATIENT);
+    await query(bus, 'registry', 'hold', { deviceId: 'hostile-1', reason: script('hold') }, PATIENT);
     await rig().leave(NAMES.file);
     const run = await submitPlan(page, {
       name: NAMES.run,

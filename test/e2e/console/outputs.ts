@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { expect, it } from '@jest/globals';
-import type { Locator, Page } from 'playwright-core';
+import type { Locator, Page, Route } from 'playwright-core';
 import { exactly, inARow } from './plans.js';
 import type { ConsoleRig, GateName } from './rig.js';
 import { submitPlan } from './seat.js';
@@ -26,12 +26,16 @@ export function testsOfOutputs(rig: () => ConsoleRig): void {
     await linesShown(page, 1_000);
     await rig().open('output');
     await linesShown(page, 2_000);
+    // It comes back when the rest is written, and not before it was seen to be away.
+    const asked = Promise.withResolvers<Route>();
+    await page.route('**/v1/me', (route) => asked.resolve(route), { times: 1 });
     await rig().system.kill9('console');
     await page
       .getByRole('alert')
       .getByText(/^Not live: the connection to the console is lost/u)
       .waitFor();
     await rig().open('more-output');
+    await (await asked.promise).continue();
     await linesShown(page, LINES);
     await page.getByRole('alert').waitFor({ state: 'detached' });
 

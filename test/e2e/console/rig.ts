@@ -9,7 +9,7 @@ import type { Role } from '#proto';
 import { CLIENT_ID, CLIENT_SECRET, TestProvider } from '../../../services/console/login/provider.testing.js';
 import { StoryModel } from '../agent-model.js';
 import { openBrowser } from '../browser.js';
-import { TestSystem, until } from '../system.js';
+import { PATIENT, TestSystem, until } from '../system.js';
 import { StandInVnc } from './stand-in-vnc.js';
 import { CONSOLE_STORIES } from './stories.js';
 
@@ -114,14 +114,10 @@ export class ConsoleRig {
   async person(id: string, roles: readonly Role[]): Promise<Page> {
     const bus = await this.system.bus();
     const { issuer } = this.provider;
-    await query(bus, 'registry', 'people-add', { id: randomUUID(), actorId: id, kind: 'person', roles: [...roles] });
-    await query(bus, 'registry', 'people-login', {
-      id: randomUUID(),
-      actorId: id,
-      change: 'bind',
-      issuer,
-      subject: `${id}-1`,
-    });
+    const added = { id: randomUUID(), actorId: id, kind: 'person' as const, roles: [...roles] };
+    await query(bus, 'registry', 'people-add', added, PATIENT);
+    const login = { id: randomUUID(), actorId: id, change: 'bind' as const, issuer, subject: `${id}-1` };
+    await query(bus, 'registry', 'people-login', login, PATIENT);
     this.provider.who = `${id}-1`;
     const page = await this.stranger();
     // The console hears of who was added a moment later.

@@ -59,12 +59,20 @@ export async function press(within: Page | Locator, button: string, note?: strin
   await confirm(page, button, note);
 }
 
-/** In the dialog that asks once more. */
+/** In the dialog that asks once more; what nobody could decide in time is said again. */
 export async function confirm(page: Page, button: string, note?: string): Promise<void> {
   const dialog = page.getByRole('dialog').filter({ has: page.getByRole('button', { name: 'Back', exact: true }) });
   if (note !== undefined) await dialog.getByRole('textbox').fill(note);
-  await dialog.getByRole('button', { name: button, exact: true }).click();
-  await dialog.waitFor({ state: 'detached' });
+  const problem = dialog.getByRole('alert');
+  for (;;) {
+    await dialog.getByRole('button', { name: button, exact: true }).click();
+    const isRefused = await Promise.race([
+      dialog.waitFor({ state: 'detached' }).then(() => false),
+      problem.waitFor().then(() => true),
+    ]);
+    if (!isRefused) return;
+    expect(await problem.innerText()).toMatch(/ again\b/u);
+  }
 }
 
 /** What a run looks like: its stars, its conversation, and the moment that is shown. */

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
-import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { createServer, type Server, type Socket } from 'node:net';
+import { ownPort } from '#libs/testing';
 
 const VERSION = 'RFB 003.008\n';
 const SIZE = { width: 64, height: 40 };
@@ -33,9 +34,10 @@ export class StandInVnc {
       socket.once('close', () => this.#viewers.delete(viewer));
     });
     this.#server = server;
+    // Of those that nobody is given while it is stopped.
+    if (this.#port === 0) this.#port = await ownPort();
     server.listen(this.#port, '127.0.0.1');
     await once(server, 'listening');
-    this.#port = (server.address() as AddressInfo).port;
   }
 
   /** As when it is killed. */

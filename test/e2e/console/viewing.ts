@@ -4,7 +4,7 @@ import type { Locator, Page } from 'playwright-core';
 import { newToken, tokenHash } from '#libs/keys';
 import { query } from '#libs/messaging';
 import { Role } from '#proto';
-import { until } from '../system.js';
+import { PATIENT, until } from '../system.js';
 import { exactly, inWords } from './plans.js';
 import type { ConsoleRig } from './rig.js';
 import { press, submitPlan, walk } from './seat.js';
@@ -121,8 +121,8 @@ export function testsOfViewing(rig: () => ConsoleRig): void {
         await walk(page, path);
         await whole(page).waitFor();
         for (const [name, route, body] of buttons) {
-          const shown = (await page.getByRole('button', { name, exact: true }).count()) > 0;
           const may = (await ask(role, route, body)) !== 403;
+          const shown = await isShown(page.getByRole('button', { name, exact: true }).first(), may);
           if (shown !== may)
             wrong.push(`${role} ${path}: ${name} is ${shown ? 'shown' : 'hidden'}, ${route} ${may ? '' : 'not '}let`);
         }
@@ -151,6 +151,15 @@ export function testsOfViewing(rig: () => ConsoleRig): void {
   });
 }
 
+/** Whether it is there; what should be is waited for, because parts of a page come one after the other. */
+async function isShown(button: Locator, should: boolean): Promise<boolean> {
+  if (!should) return button.isVisible();
+  return button.waitFor().then(
+    () => true,
+    () => false,
+  );
+}
+
 /** From now on the application takes who looks for somebody else; the server does not. */
 async function as(page: Page, change: object): Promise<void> {
   await page.unroute('**/v1/me');
@@ -168,7 +177,7 @@ async function answersByRole(rig: ConsoleRig) {
   for (const role of Role.options) {
     const secret = newToken();
     const token = { tokenId: `only-${role}`, tokenHash: tokenHash(secret), scopes: [role], label: '', expiresAt: null };
-    await query(bus, 'registry', 'token-issue', { id: randomUUID(), actorId: 'cli', ...token });
+    await query(bus, 'registry', 'token-issue', { id: randomUUID(), actorId: 'cli', ...token }, PATIENT);
     tokens.set(role, secret);
   }
   const send = (role: Role, path: string, init: RequestInit = {}) =>
