@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import { z } from 'zod';
+import { ownPort } from '#libs/testing';
 import { ToolClient } from './tool-client.js';
 import { serveTools } from './tool-host.js';
 import type { ToolOutput, ToolServerFact, ToolServerSpec } from './tool-server.js';
@@ -254,15 +255,15 @@ describe('a tool server over HTTP', () => {
   });
 
   it('that goes away is unavailable, and used again when it is back', async () => {
-    await startHttp();
+    const port = await ownPort();
+    await startHttp(port);
     const client = connect({ kind: 'http', url, headers: { Authorization: 'Bearer secret' } });
     await client.ready(20_000);
-    const { port } = new URL(url);
     http.closeAllConnections();
     await new Promise((resolve) => void http.close(resolve));
     expect((await client.call('echo', { text: 'hi' }, CALL)).kind).toMatch(/unavailable|lost/);
     await until(() => (client.isReady ? undefined : true));
-    await startHttp(Number(port));
+    await startHttp(port);
     await client.ready(20_000);
     expect(await client.call('echo', { text: 'hi' }, CALL)).toMatchObject({ kind: 'answered', value: { text: 'hi' } });
   });

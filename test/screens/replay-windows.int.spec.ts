@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { testing, type AgentEnd, type EffectOutcome, type ToolCalled } from '#libs/device-agent';
 import { commandIdOf, type CommandCall, type DeviceAnswer } from '#proto';
-import { TestBench } from '../../services/aip-gateway/testing/test-bench.adapter.js';
+import { TestBench, until } from '../../services/aip-gateway/testing/test-bench.adapter.js';
 import { exchangesOf, loadTrace } from '../../services/aip-gateway/testing/trace.js';
 import { TraceSocket } from '../../services/aip-gateway/testing/trace-socket.js';
 import { chosen, REPLIES, said, TYPED, wantedOf, type Frame } from './recorded-windows.js';
@@ -34,7 +34,10 @@ async function connected(name: Name) {
   const device = await TraceSocket.dial(`${url}?token=token-${DEVICE}`, { exchanges });
   device.send(register);
   const sessionId = await bench.sessionOf(DEVICE);
-  return { device, sessionId, tools: (await bench.presenceOf(DEVICE))?.telemetry.tools ?? [] };
+  // Its tools are asked for when it is there already.
+  const isWhole = (seen: Awaited<ReturnType<TestBench['presenceOf']>>) => (seen?.telemetry.tools.length ?? 0) > 0;
+  const presence = await until(() => bench.presenceOf(DEVICE), isWhole);
+  return { device, sessionId, tools: presence?.telemetry.tools ?? [] };
 }
 
 const endOf = (answer: DeviceAnswer): ToolCalled['ended'] => {

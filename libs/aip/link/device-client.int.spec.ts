@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { WebSocketServer, type WebSocket } from 'ws';
+import { ownPort } from '#libs/testing';
 import { AIP_CLOSE, type ClientMessage } from '#proto';
 import type { BackoffPolicy } from '../transport/backoff.js';
 import { linkedPair } from '../transport/linked-pair.js';
@@ -123,13 +124,13 @@ describe('a device with several servers', () => {
   });
 
   it('goes on to the next when one is lost and does not come back, and round again', async () => {
-    const first = await listen(confirms);
+    const port = await ownPort();
+    const first = await listen(confirms, undefined, port);
     const second = await listen(confirms);
     const { named } = start([first.url, second.url]);
     await seen(1, () => named('registered'));
     await first.stop();
     await seen(2, () => named('registered'));
-    const port = Number(new URL(first.url).port);
     const again = await listen(confirms, undefined, port);
     await second.stop();
     await seen(3, () => named('registered'));

@@ -315,10 +315,12 @@ describe('time', () => {
   });
 
   it('is that of the caller when it is shorter', async () => {
-    queue({ fault: 'hang' });
-    const { model } = modelOf(book(server.url));
+    // One of its own: a question that is given up so soon may be heard late, or never.
+    const silent = await startModelServer({ reply: () => ({ fault: 'hang' }) });
+    const { model } = modelOf(book(silent.url));
     const answers = await model.ask(sampleRequest({ deadlineMs: 60 }));
     expect(answers.at(-1)?.error?.code).toBe('TIMEOUT');
+    await silent.stop();
   });
 
   it('that is over asks nobody', async () => {

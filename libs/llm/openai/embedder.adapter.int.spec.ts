@@ -35,6 +35,12 @@ function embedder(over: Partial<EmbeddingSettings> = {}, options: Partial<OpenAi
   return { embedder: new OpenAiEmbedder({ settings, prices, keys, sleep, random: () => 1, ...options }), waits };
 }
 
+/** One of its own that never answers: a question that is given up soon may be heard late, when another test counts its own. */
+async function silent(): Promise<{ url: string; stop: () => Promise<void> }> {
+  const deaf = await startModelServer({ embed: () => ({ fault: 'hang' }) });
+  return { url: deaf.url, stop: () => deaf.stop() };
+}
+
 /** The next requests get these, in order; later ones are answered well. Counts from now on. */
 function queue(...replies: EmbeddingsReply[]): { asked: () => readonly EmbeddingsRequest[] } {
   const from = server.embeddings.length;
@@ -119,8 +125,10 @@ describe('an endpoint for embeddings', () => {
     ['the time of a try is over', { timeoutMs: 20 }, {}],
     ['nobody has time any more', {}, { deadlineMs: 20 }],
   ])('that says nothing is given up when %s', async (_, settings, request) => {
-    queue({ fault: 'hang' }, { fault: 'hang' }, { fault: 'hang' });
-    expect(await embedder(settings).embedder.embed(asking(['a'], request))).toMatchObject({ code: 'TIMEOUT' });
+    const { url: baseUrl, stop } = await silent();
+    const { embedder: made } = embedder({ ...settings, baseUrl });
+    expect(await made.embed(asking(['a'], request))).toMatchObject({ code: 'TIMEOUT' });
+    await stop();
   });
 
   it('is let go when nobody wants the vectors any more', async () => {
@@ -135,11 +143,11 @@ describe('an endpoint for embeddings', () => {
   });
 
   it('that failed too often is left alone, also when it only was too slow', async () => {
-    const { embedder: made } = embedder({}, { breaker: { failures: 2, openMs: 60_000 }, now: () => 0 });
-    // More than are asked: a question of an earlier test that was given up may be heard only now.
-    queue(...Array.from({ length: 9 }, () => ({ fault: 'hang' }) as const));
+    const { url: baseUrl, stop } = await silent();
+    const { embedder: made } = embedder({ baseUrl }, { breaker: { failures: 2, openMs: 60_000 }, now: () => 0 });
     for (const code of ['TIMEOUT', 'TIMEOUT', 'CIRCUIT_OPEN']) {
       expect(await made.embed(asking(['a'], { deadlineMs: 20 }))).toMatchObject({ code });
     }
+    await stop();
   });
 });

@@ -143,7 +143,9 @@ describe('sendVerb', () => {
     ends.push(() => subscription.unsubscribe());
     await nc.flush();
     expect(await send()).toEqual(ACCEPTED);
-    expect([received.length, new Set(received).size]).toEqual([2, 1]);
+    // While the server is away it may be asked for more than once.
+    expect(received.length).toBeGreaterThan(1);
+    expect(new Set(received).size).toBe(1);
   });
 
   it.each<VerbAnswer>([
