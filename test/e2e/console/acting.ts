@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core';
 import { exactly, inARow, inWords } from './plans.js';
 import { until } from '../system.js';
 import type { ConsoleRig } from './rig.js';
-import { confirm, picture, press, star, submitGoal, submitPlan } from './seat.js';
+import { confirm, picture, press, star, submitGoal, submitPlan, walk } from './seat.js';
 
 export function testsOfActing(rig: () => ConsoleRig): void {
   it('is asked for in words and told more while it goes on: two browsers see the same stars come and change', async () => {
@@ -66,13 +66,19 @@ export function testsOfActing(rig: () => ConsoleRig): void {
     ]);
   });
 
-  it('is cancelled with a reason', async () => {
+  it('is among those that wait while it is paused, and is cancelled with a reason', async () => {
     const page = await rig().operator();
-    await submitPlan(
+    const run = await submitPlan(
       page,
       inARow('Sleep', exactly('sleep', 'Sleep long', 'sleep 600'), exactly('after', 'Wake up', 'true')),
     );
     await star(page, 'Sleep long', 'running').waitFor();
+    await press(page, 'Pause', 'it is noon');
+    await walk(page, '/attention');
+    const waiting = page.getByRole('region', { name: 'Runs that wait, and what wakes them' });
+    const entry = waiting.getByRole('listitem').filter({ hasText: run });
+    await entry.getByText('the end of a task that runs').waitFor();
+    await walk(page, `/runs/${run}`);
     await press(page, 'Cancel run', 'nobody is tired');
     await star(page, 'Sleep long', 'cancelled').waitFor();
     await star(page, 'Wake up', 'cancelled').waitFor();

@@ -8,6 +8,7 @@ import { testsOfLoggingIn } from './logging-in.js';
 import { testsOfLookingOn } from './looking-on.js';
 import { testsOfOutages } from './outages.js';
 import { testsOfOutputs } from './outputs.js';
+import { testsOfRecording } from './recording.js';
 import { ConsoleRig } from './rig.js';
 import { testsOfViewing } from './viewing.js';
 
@@ -27,6 +28,7 @@ describe('what was recorded', () => testsOfChecking(() => rig));
 describe('an output', () => testsOfOutputs(() => rig));
 describe('the application', () => testsOfAccess(() => rig));
 describe('a viewer', () => testsOfViewing(() => rig));
+describe('what is done', () => testsOfRecording(() => rig));
 describe('enrolling', () => testsOfEnrolling(() => rig));
 describe('the screen of a device', () => testsOfLookingOn(() => rig));
 describe('texts', () => testsOfHostileTexts(() => rig));

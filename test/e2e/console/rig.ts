@@ -78,7 +78,11 @@ export class ConsoleRig {
       closers.push(() => browser.close());
       const prepare = (home: string) =>
         prepared(home, { port, base, issuer: provider.issuer, screenPort: screen.port });
-      const system = await TestSystem.startWith({ env: model.env, prepare }, '--devices', '2');
+      const system = await TestSystem.startWith(
+        { env: { ...model.env, ORRERY_EXPERIENCE: 'on' }, prepare },
+        '--devices',
+        '2',
+      );
       closers.push(() => system.stop());
       return new ConsoleRig({ base, system, browser, model, provider, screen }, closers);
     } catch (error) {

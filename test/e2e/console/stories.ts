@@ -1,3 +1,4 @@
+import type { Json } from '#proto';
 import { call, end, exec, type Turn } from '../agent-model.js';
 import { GATE_SECONDS } from './plans.js';
 import { after, creates, edits, ends, task } from '../planner-stories.js';
@@ -5,6 +6,9 @@ import { after, creates, edits, ends, task } from '../planner-stories.js';
 /** What a page would obey that took it for Markdown or HTML. */
 export const HOSTILE_REPLY = `[look](javascript:alert('reply')) <img src=x onerror="alert('reply')">`;
 export const HOSTILE_WORDS = `![x](x" onerror="alert('words')) <script>alert('words')</script>`;
+
+/** What the planner learns of what was done by hand. */
+export const TAUGHT_TIP = 'Ask for one line per file system.';
 
 /** What the scripted model says to the agents and the planner of these tests. */
 export const CONSOLE_STORIES: Readonly<Record<string, readonly Turn[]>> = {
@@ -36,5 +40,14 @@ export const CONSOLE_STORIES: Readonly<Record<string, readonly Turn[]>> = {
       { tool: 'add_dependency', arguments: after('count', 'sweep') },
     ),
     ends('FINISH', 'The shop is looked after.', ['sweep']),
+  ],
+  'plan-taught': [
+    {
+      json: {
+        request: 'Which disks are nearly full',
+        tips: [TAUGHT_TIP],
+        constellation: { name: 'Look at the disks', tasks: [task('disks', 'df -h')], dependencies: [] },
+      } as unknown as Json,
+    },
   ],
 };

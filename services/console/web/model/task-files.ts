@@ -46,7 +46,9 @@ const UNKNOWN_TYPE = 'application/octet-stream';
 
 /** Of what kind a file is and what may be done with it, as far as somebody knows. */
 export function fileKind({ mediaType, mode }: Pick<ResultFile, 'mediaType' | 'mode'>): string {
-  return [mediaType === UNKNOWN_TYPE ? '' : mediaType, mode ?? ''].filter((text) => text !== '').join(' · ');
+  return [mediaType === UNKNOWN_TYPE ? '' : mediaType, mode === undefined ? '' : `mode ${mode}`]
+    .filter((text) => text !== '')
+    .join(' · ');
 }
 
 const resultOf = ({ result, error }: TaskView) => result ?? error?.output;

@@ -28,15 +28,21 @@ export function TextField({ label, onChange, small = false, note, known = [], ..
         {...rest}
         onChange={({ target }) => onChange(target.value)}
       />
-      {known.length === 0 ? null : (
-        <datalist id={list}>
-          {known.map((one) => (
-            <option key={one} value={one} />
-          ))}
-        </datalist>
-      )}
+      <Known id={list} of={known} />
       {note}
     </label>
+  );
+}
+
+/** What a field offers while one types. */
+export function Known({ id, of }: { readonly id: string; readonly of: readonly string[] }): ReactElement | null {
+  if (of.length === 0) return null;
+  return (
+    <datalist id={id}>
+      {of.map((one) => (
+        <option key={one} value={one} />
+      ))}
+    </datalist>
   );
 }
 

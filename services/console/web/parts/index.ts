@@ -7,6 +7,7 @@ export * from './more-files.js';
 export * from './panel.js';
 export * from './words-field.js';
 export * from './status.js';
+export * from './table.js';
 export * from './text.js';
 export { useForm } from './use-form.js';
 export * from './router.js';

@@ -261,6 +261,10 @@ export const words = {
     tokens: 'Tokens',
     commands: 'Commands',
     cost: 'Cost',
+    costOf: (used: Usage | undefined) =>
+      used === undefined || used.llmCalls === 0 || used.costUsd > 0
+        ? `${(used?.costUsd ?? 0).toFixed(4)} USD`
+        : 'nothing, or no price of its models is known',
     request: 'Request',
     run: 'Run',
     answer: 'Answer',
@@ -393,6 +397,17 @@ export const words = {
     approvals: 'Agents wait for a person',
     plans: 'Plans wait for a word',
     others: 'Everything else',
+    waiting: 'Runs that wait, and what wakes them',
+    allWaiting: (count: number) => `All ${count} runs that wait`,
+    wokenBy: 'Woken by',
+    wakers: {
+      attempt: 'the end of a task that runs',
+      proposal: 'what the planner proposes',
+      fleet: 'a device that comes or gets free',
+      timer: 'the clock',
+      operator: 'the word of a person',
+    },
+    wakesAt: 'At the latest',
     none: 'Nothing needs anybody. A calm sky.',
     kind: KINDS,
     toRun: 'Open the run',

@@ -3,7 +3,7 @@ export const EXAMPLE_WORDS = {
   title: 'Examples',
   about: 'What the planner has learnt: it is shown them when it plans something alike.',
   search: 'Search request, tip, run, name',
-  off: 'The planner of this system learns nothing: it is turned off.',
+  off: 'The planner of this system learns nothing: it is turned off. ORRERY_EXPERIENCE=on turns it on.',
   none: 'Nothing has been learnt yet. A run that went well can be learnt from on its page.',
   noneSo: 'No example is like that.',
   kind: { experience: 'of a run', demonstration: 'done by hand' },

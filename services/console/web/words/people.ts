@@ -87,6 +87,8 @@ export const PEOPLE_WORDS = {
   endKeyAbout: 'Nothing that is signed with it counts from now on. The server of the bus has a list of its own.',
   keySince: (from: string) => `since ${from}`,
   keyUntil: (until: string) => `until ${until}`,
+  noLogins: 'There is no login.',
+  noKeys: 'There is no key.',
   noTokens: 'There is no token.',
   ownTokens: 'Your tokens',
   tokensAbout: 'With a token a program, or somebody without a login, comes in at this console.',

@@ -6,12 +6,14 @@ import { askApi, useAsked, useMay, useRows } from '../../wire/index.js';
 import { words } from '../../words/index.js';
 import { ApprovalCard } from './approval-card.js';
 import { HandAgain, placeOfLetter } from './hand-again.js';
+import { WaitingRuns } from './waiting-runs.js';
 
 const Approvals = QUERIES.logging.approvals.answer;
 
 /** What needs somebody: what agents wait for first, then everything else. */
 export function AttentionPage(): ReactElement {
   const { rows, ready, problem, stale, counts } = useRows('attention');
+  const { rows: runs } = useRows('runs');
   // Inquiry again whenever something of the list has changed: an approval is an entry of it.
   const asks = rows.filter(({ kind }) => kind === 'approval').map(({ id }) => id);
   const approvals = useAsked(`/v1/approvals?state=open&limit=200#${asks.join()}`, (json) => Approvals.parse(json));
@@ -21,6 +23,7 @@ export function AttentionPage(): ReactElement {
   // A plan is no command of an agent: the word about it is given on the page of its run.
   const plans = unsettled.filter(({ kind, taskId }) => kind === 'approval' && taskId === undefined);
   const others = unsettled.filter(({ kind }) => kind !== 'approval');
+  const told = new Set([...unsettled, ...open].map(({ runId = '' }) => runId));
   return (
     <div className="page">
       <div className="page-head">
@@ -52,6 +55,7 @@ export function AttentionPage(): ReactElement {
       ) : null}
       <Entries id="plans" title={words.attention.plans} of={plans} />
       <Entries id="others" title={words.attention.others} of={others} />
+      <WaitingRuns runs={runs} told={told} />
     </div>
   );
 }

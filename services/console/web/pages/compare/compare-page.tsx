@@ -1,5 +1,5 @@
 import { useMemo, type ReactElement } from 'react';
-import { Empty, goTo, Loading, Problem, usePlace } from '../../parts/index.js';
+import { Empty, goTo, Loading, Problem, Table, usePlace } from '../../parts/index.js';
 import { useRun, type LiveRun } from '../../wire/index.js';
 import { words } from '../../words/index.js';
 import { compared, comparedFigures, type ComparedMoment } from './compared.js';
@@ -101,24 +101,21 @@ function Differences({ before, after, all }: DifferencesProps): ReactElement {
       {tasks.length === 0 ? null : <TasksTable tasks={tasks} name={comparison.name} />}
       {lines.length === 0 ? null : <LinesTable lines={lines} />}
       <section aria-label={words.compare.figures}>
-        <table className="table small compare-figures">
-          <thead>
-            <tr>
-              <th scope="col">{words.compare.figures}</th>
-              <th scope="col">{words.compare.from}</th>
-              <th scope="col">{words.compare.to}</th>
-            </tr>
-          </thead>
-          <tbody>
-            {figures.map(({ of, before: was, after: is }) => (
-              <tr key={of} className={was === is ? '' : 'differs'}>
-                <th scope="row">{of === 'lasted' ? words.runs.duration : words.figures[of]}</th>
-                <td>{was}</td>
-                <td>{is}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+        <Table
+          folds={false}
+          className="compare-figures"
+          rows={figures}
+          keyOf={({ of }) => of}
+          markOf={({ before: was, after: is }) => (was === is ? '' : 'differs')}
+          columns={[
+            {
+              name: words.compare.figures,
+              cell: ({ of }) => (of === 'lasted' ? words.runs.duration : words.figures[of]),
+            },
+            { name: words.compare.from, cell: ({ before: was }) => was },
+            { name: words.compare.to, cell: ({ after: is }) => is },
+          ]}
+        />
       </section>
     </>
   );

@@ -10,6 +10,7 @@ import {
 } from '#libs/constellation';
 import type { Json, LineView, RunCommit, RunView, TaskView } from '#proto';
 import { lineState, tookText } from '../../model/index.js';
+import { words } from '../../words/index.js';
 
 /** A run after some of its commits. */
 export interface ComparedMoment {
@@ -138,7 +139,7 @@ const FIGURES = {
   calls: ({ view }) => String(view.used?.llmCalls ?? 0),
   tokens: ({ view }) => (view.used?.tokens ?? 0).toLocaleString('en'),
   commands: ({ view }) => String(view.used?.commands ?? 0),
-  cost: ({ view }) => `${(view.used?.costUsd ?? 0).toFixed(4)} USD`,
+  cost: ({ view }) => words.figures.costOf(view.used),
 } as const satisfies Readonly<Record<string, (of: Measured) => string>>;
 export type FigureName = keyof typeof FIGURES;
 

@@ -2,7 +2,7 @@ import type { ReactElement } from 'react';
 import type { FieldChange } from '#libs/constellation';
 import type { Json, LineView, TaskView } from '#proto';
 import { lineState } from '../../model/index.js';
-import { Foreign, Status } from '../../parts/index.js';
+import { Foreign, Status, Table } from '../../parts/index.js';
 import { words } from '../../words/index.js';
 import { cameTo, type Compared, type Comparison } from './compared.js';
 
@@ -20,19 +20,12 @@ export function TasksTable({
     <section aria-label={words.figures.tasks}>
       <h2>{words.figures.tasks}</h2>
       {name === null ? null : <Changes fields={[{ field: 'name', ...name }]} />}
-      <Table of={words.task.id}>
-        {tasks.map(({ id, change, fields, before, after }) => (
-          <tr key={id} className={`compare-${change}`}>
-            <th scope="row">
-              <Foreign text={after?.name ?? before?.name ?? id} />
-              <Mark change={change} />
-              <Changes fields={fields} />
-            </th>
-            <td>{before === undefined ? null : <Fate task={before} />}</td>
-            <td>{after === undefined ? null : <Fate task={after} />}</td>
-          </tr>
-        ))}
-      </Table>
+      <Differing
+        of={words.task.id}
+        rows={tasks}
+        nameOf={({ name: shown }) => shown}
+        cell={(task) => <Fate task={task} />}
+      />
     </section>
   );
 }
@@ -42,36 +35,44 @@ export function LinesTable({ lines }: { readonly lines: readonly Compared<LineVi
   return (
     <section aria-label={words.figures.lines}>
       <h2>{words.figures.lines}</h2>
-      <Table of={words.figures.lines}>
-        {lines.map(({ id, change, fields, before, after }) => (
-          <tr key={id} className={`compare-${change}`}>
-            <th scope="row">
-              <Foreign text={lineText(after ?? before)} />
-              <Mark change={change} />
-              <Changes fields={fields} />
-            </th>
-            <td>{before === undefined ? null : <State line={before} />}</td>
-            <td>{after === undefined ? null : <State line={after} />}</td>
-          </tr>
-        ))}
-      </Table>
+      <Differing of={words.figures.lines} rows={lines} nameOf={lineText} cell={(line) => <State line={line} />} />
     </section>
   );
 }
 
-function Table({ of, children }: { readonly of: string; readonly children: ReactElement[] }): ReactElement {
+interface DifferingProps<T> {
+  readonly of: string;
+  readonly rows: readonly Compared<T>[];
+  readonly nameOf: (one: T) => string;
+  readonly cell: (one: T) => ReactElement;
+}
+
+function Differing<T>({ of, rows, nameOf, cell }: DifferingProps<T>): ReactElement {
+  const shown = (one: T | undefined) => (one === undefined ? null : cell(one));
+  const named = ({ id, change, fields, before, after }: Compared<T>): ReactElement => {
+    const newest = after ?? before;
+    return (
+      <>
+        <Foreign text={newest === undefined ? id : nameOf(newest)} />
+        <Mark change={change} />
+        <Changes fields={fields} />
+      </>
+    );
+  };
   return (
     <div className="compare-scroll" tabIndex={0} role="group" aria-label={of}>
-      <table className="table small compare-table">
-        <thead>
-          <tr>
-            <th scope="col">{of}</th>
-            <th scope="col">{words.compare.from}</th>
-            <th scope="col">{words.compare.to}</th>
-          </tr>
-        </thead>
-        <tbody>{children}</tbody>
-      </table>
+      <Table
+        folds={false}
+        className="compare-table"
+        rows={rows}
+        keyOf={({ id }) => id}
+        markOf={({ change }) => `compare-${change}`}
+        columns={[
+          { name: of, cell: named },
+          { name: words.compare.from, cell: ({ before }) => shown(before) },
+          { name: words.compare.to, cell: ({ after }) => shown(after) },
+        ]}
+      />
     </div>
   );
 }
@@ -131,9 +132,7 @@ function State({ line }: { readonly line: LineView }): ReactElement {
   );
 }
 
-function lineText(line: LineView | undefined): string {
-  if (line === undefined) return '';
-  const { from, to, type, condition } = line;
+function lineText({ from, to, type, condition }: LineView): string {
   return `${from} → ${to}, ${words.line[type]}${condition === null ? '' : ` ${condition}`}`;
 }
 

@@ -54,7 +54,7 @@ export function ExamplesPage(): ReactElement {
       <div className="page-head">
         <h1>{words.examples.title}</h1>
         <span className="faint">{words.examples.about}</span>
-        {may('planner.demonstrate') ? (
+        {value?.enabled === true && may('planner.demonstrate') ? (
           <button type="button" className="button" onClick={() => setAsked(demonstrate)}>
             {words.examples.demonstrate}
           </button>

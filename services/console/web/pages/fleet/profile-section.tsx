@@ -2,7 +2,16 @@ import { useState, type ReactElement } from 'react';
 import { profileEntries, typedProfileValue, type ProfileEntry } from '#libs/constellation';
 import type { AgentProfile } from '#proto';
 import { shownJson } from '../../model/index.js';
-import { Confirm, dateTimeText, Foreign, Problem, TextField, useForm, type ToConfirm } from '../../parts/index.js';
+import {
+  Confirm,
+  dateTimeText,
+  Foreign,
+  Problem,
+  Table,
+  TextField,
+  useForm,
+  type ToConfirm,
+} from '../../parts/index.js';
 import { askApi, useMay } from '../../wire/index.js';
 import { words } from '../../words/index.js';
 
@@ -29,78 +38,69 @@ export function ProfileSection({ device }: { readonly device: AgentProfile }): R
         <h3 id="device-profile">{words.fleet.profile}</h3>
         <p className="faint">{words.fleet.profileAbout}</p>
       </div>
-      <table className="table small rows-table">
-        <thead>
-          <tr>
-            <th scope="col">{words.fleet.key}</th>
-            <th scope="col">{words.fleet.value}</th>
-            <th scope="col">{words.fleet.source}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {entries.map((entry) => (
-            <EntryRow
-              key={entry.key}
-              entry={entry}
-              onUnset={
-                maySet && entry.source === 'administrator' && Object.hasOwn(device.given ?? {}, entry.key)
-                  ? () => setAsked(unset(entry.key))
-                  : undefined
-              }
-            />
-          ))}
-        </tbody>
-      </table>
+      <Table
+        rows={entries}
+        keyOf={({ key }) => key}
+        columns={[
+          {
+            name: words.fleet.key,
+            cell: ({ key }) => (
+              <code>
+                <Foreign text={key} />
+              </code>
+            ),
+          },
+          { name: words.fleet.value, cell: ({ value }) => <Foreign text={shownJson(value)} /> },
+          {
+            name: words.fleet.source,
+            cell: (entry) => (
+              <WhoSays
+                entry={entry}
+                onUnset={
+                  maySet && entry.source === 'administrator' && Object.hasOwn(device.given ?? {}, entry.key)
+                    ? () => setAsked(unset(entry.key))
+                    : undefined
+                }
+              />
+            ),
+          },
+        ]}
+      />
       {maySet ? <SetForm key={deviceId} device={device} /> : null}
       {asked === undefined ? null : <Confirm of={asked} onClose={() => setAsked(undefined)} />}
     </section>
   );
 }
 
-interface EntryRowProps {
+interface WhoSaysProps {
   readonly entry: ProfileEntry;
   readonly onUnset: (() => void) | undefined;
 }
 
-function EntryRow({ entry, onUnset }: EntryRowProps): ReactElement {
-  const { key, value, source, by, at, instead } = entry;
+function WhoSays({ entry, onUnset }: WhoSaysProps): ReactElement {
+  const { key, source, by, at, instead } = entry;
   return (
-    <tr>
-      <th scope="row">
-        <code>
-          <Foreign text={key} />
-        </code>
-      </th>
-      <td data-name={words.fleet.value}>
-        <Foreign text={shownJson(value)} />
-      </td>
-      <td data-name={words.fleet.source}>
-        <span title={at === null ? undefined : dateTimeText(at)}>
-          {words.fleet.sources[source]}
-          {by === undefined ? null : (
-            <>
-              {' '}
-              <Foreign text={by.id} />
-            </>
-          )}
-        </span>
-        {onUnset === undefined ? null : (
-          <button
-            type="button"
-            className="button quiet small"
-            aria-label={words.fleet.unsetNamed(key)}
-            onClick={onUnset}
-          >
-            {words.fleet.unset}
-          </button>
+    <>
+      <span title={at === null ? undefined : dateTimeText(at)}>
+        {words.fleet.sources[source]}
+        {by === undefined ? null : (
+          <>
+            {' '}
+            <Foreign text={by.id} />
+          </>
         )}
-        {instead.map((other) => (
-          <span key={`${other.source} ${other.key}`} className="faint file-type">
-            <Foreign text={words.fleet.instead(words.fleet.sources[other.source], shownJson(other.value))} />
-          </span>
-        ))}
-      </td>
-    </tr>
+      </span>
+      {onUnset === undefined ? null : (
+        <button type="button" className="button quiet small" aria-label={words.fleet.unsetNamed(key)} onClick={onUnset}>
+          {words.fleet.unset}
+        </button>
+      )}
+      {instead.map((other) => (
+        <span key={`${other.source} ${other.key}`} className="faint file-type">
+          <Foreign text={words.fleet.instead(words.fleet.sources[other.source], shownJson(other.value))} />
+        </span>
+      ))}
+    </>
   );
 }
 

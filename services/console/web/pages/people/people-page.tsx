@@ -8,12 +8,14 @@ import {
   Loading,
   PageLink,
   Problem,
+  Table,
   WordsField,
   usePlace,
+  type TableColumn,
 } from '../../parts/index.js';
 import { useAsked, useMay } from '../../wire/index.js';
 import { words } from '../../words/index.js';
-import { fits, People, type ListedPerson } from './people.js';
+import { fits, issuersOf, knownOf, People, type ListedPerson } from './people.js';
 import { AddForm } from './person-forms.js';
 import { PersonDrawer } from './person-drawer.js';
 import { OwnTokens } from './tokens.js';
@@ -68,6 +70,7 @@ function Everybody(): ReactElement {
       <WordsField
         label={words.people.search}
         value={shown.typed}
+        known={knownOf(people)}
         onChange={(typed) => goTo(addressOf({ ...shown, typed }), { replace: true })}
       />
       {problem === undefined ? null : <Problem text={problem} />}
@@ -84,6 +87,7 @@ function Everybody(): ReactElement {
         <PersonDrawer
           key={opened.actor.id}
           person={opened}
+          issuers={issuersOf(people)}
           onDone={again}
           onClose={() => goTo(addressOf({ ...shown, open: undefined }), { replace: true })}
         />
@@ -99,40 +103,41 @@ interface PeopleTableProps {
 
 function PeopleTable({ people, addressOf: address }: PeopleTableProps): ReactElement {
   return (
-    <table className="table small rows-table">
-      <thead>
-        <tr>
-          <th scope="col">{words.people.id}</th>
-          <th scope="col">{words.people.kindTitle}</th>
-          <th scope="col">{words.people.roles}</th>
-          <th scope="col">{words.people.logins}</th>
-          <th scope="col" className="number">
-            {words.people.keys}
-          </th>
-          <th scope="col">{words.people.since}</th>
-        </tr>
-      </thead>
-      <tbody>
-        {people.map(({ actor, roles, logins, keys, addedAt, revokedAt }) => (
-          <tr key={actor.id}>
-            <th scope="row">
-              <PageLink href={address(actor.id)} aria-label={words.people.detailsOf(actor.id)}>
-                <Foreign text={actor.id} />
-              </PageLink>{' '}
-              {revokedAt === undefined ? null : <span className="tag">{words.people.isRevoked}</span>}
-            </th>
-            <td data-name={words.people.kindTitle}>{words.people.kind[actor.kind]}</td>
-            <td data-name={words.people.roles}>{roles.join(', ') || words.people.noRoles}</td>
-            <td data-name={logins.length === 0 ? undefined : words.people.logins}>
-              <Foreign text={logins.map(({ subject }) => subject).join(', ')} />
-            </td>
-            <td data-name={words.people.keys} className="number">
-              {keys.filter(({ until }) => until === undefined).length}
-            </td>
-            <td data-name={words.people.since}>{dateTimeText(addedAt)}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <Table
+      rows={people}
+      keyOf={({ actor }) => actor.id}
+      columns={[
+        { name: words.people.id, cell: (person) => <Named person={person} href={address(person.actor.id)} /> },
+        ...COLUMNS,
+      ]}
+    />
+  );
+}
+
+const COLUMNS: readonly TableColumn<ListedPerson>[] = [
+  { name: words.people.kindTitle, cell: ({ actor }) => words.people.kind[actor.kind] },
+  { name: words.people.roles, cell: ({ roles }) => roles.join(', ') || words.people.noRoles },
+  {
+    name: words.people.logins,
+    cell: ({ logins }) =>
+      logins.length === 0 ? null : <Foreign text={logins.map(({ subject }) => subject).join(', ')} />,
+  },
+  {
+    name: words.people.keys,
+    isNumber: true,
+    cell: ({ keys }) => keys.filter(({ until }) => until === undefined).length,
+  },
+  { name: words.people.since, cell: ({ addedAt }) => dateTimeText(addedAt) },
+];
+
+function Named({ person, href }: { readonly person: ListedPerson; readonly href: string }): ReactElement {
+  const { actor, revokedAt } = person;
+  return (
+    <>
+      <PageLink href={href} aria-label={words.people.detailsOf(actor.id)}>
+        <Foreign text={actor.id} />
+      </PageLink>{' '}
+      {revokedAt === undefined ? null : <span className="tag">{words.people.isRevoked}</span>}
+    </>
   );
 }

@@ -19,6 +19,23 @@ export function fits({ actor, roles, logins, keys }: ListedPerson, typed: string
   return text.join(' ').toLowerCase().includes(typed.trim().toLowerCase());
 }
 
+/** So many are offered; who looks for others types on. */
+const KNOWN_MAX = 200;
+
+/** What is offered while one looks for somebody: names first, then roles and logins. */
+export function knownOf(people: readonly ListedPerson[]): string[] {
+  const ids = people.map(({ actor }) => actor.id).toSorted();
+  const roles = people.flatMap((person) => person.roles).toSorted();
+  const subjects = people.flatMap(({ logins }) => logins.map(({ subject }) => subject)).toSorted();
+  return [...new Set([...ids, ...roles, ...subjects])].slice(0, KNOWN_MAX);
+}
+
+/** The identity providers at which somebody logs in. */
+export function issuersOf(people: readonly ListedPerson[]): string[] {
+  const issuers = people.flatMap(({ logins }) => logins.map(({ issuer }) => issuer));
+  return [...new Set(issuers)].toSorted().slice(0, KNOWN_MAX);
+}
+
 /** What is given and what is taken, so that these are the roles. */
 export function roleChange<R>(before: readonly R[], after: readonly R[]): { readonly give: R[]; readonly take: R[] } {
   return {

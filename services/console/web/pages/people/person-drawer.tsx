@@ -8,6 +8,8 @@ import { TokensSection } from './tokens.js';
 
 interface PersonDrawerProps {
   readonly person: ListedPerson;
+  /** Identity providers that are known. */
+  readonly issuers: readonly string[];
   readonly onDone: () => void;
   readonly onClose: () => void;
 }
@@ -16,7 +18,7 @@ type Form = 'roles' | 'limits' | 'login' | 'key';
 const FORMS = { roles: RolesForm, limits: LimitsForm, login: LoginForm, key: KeyForm } as const;
 
 /** Everything about somebody: what he may do, and how he comes in. */
-export function PersonDrawer({ person, onDone, onClose }: PersonDrawerProps): ReactElement {
+export function PersonDrawer({ person, issuers, onDone, onClose }: PersonDrawerProps): ReactElement {
   const may = useMay();
   const [asked, setAsked] = useState<ToConfirm>();
   const [form, setForm] = useState<Form>();
@@ -72,7 +74,9 @@ export function PersonDrawer({ person, onDone, onClose }: PersonDrawerProps): Re
         ) : null}
       </div>
       {asked === undefined ? null : <Confirm of={asked} onClose={() => setAsked(undefined)} />}
-      {OpenForm === undefined ? null : <OpenForm person={person} onDone={onDone} onClose={() => setForm(undefined)} />}
+      {OpenForm === undefined ? null : (
+        <OpenForm person={person} issuers={issuers} onDone={onDone} onClose={() => setForm(undefined)} />
+      )}
     </Dialog>
   );
 }
@@ -107,6 +111,7 @@ function Logins({ person, onAsk, onDone, onBind }: WaysInProps): ReactElement {
           </button>
         ) : null}
       </div>
+      {logins.length === 0 ? <p className="faint">{words.people.noLogins}</p> : null}
       <ul className="ways">
         {logins.map((login) => (
           <li key={`${login.issuer} ${login.subject}`}>
@@ -163,6 +168,7 @@ function Keys({ person, onAsk, onDone, onBind }: WaysInProps): ReactElement {
           </button>
         ) : null}
       </div>
+      {keys.length === 0 ? <p className="faint">{words.people.noKeys}</p> : null}
       <ul className="ways">
         {keys.map(({ key, from, until }) => (
           <li key={key}>

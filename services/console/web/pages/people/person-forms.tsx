@@ -125,7 +125,12 @@ export function LimitsForm({ person, onDone, onClose }: OfPerson): ReactElement 
 }
 
 /** Binds a login of an identity provider. */
-export function LoginForm({ person, onDone, onClose }: OfPerson): ReactElement {
+export function LoginForm({
+  person,
+  issuers,
+  onDone,
+  onClose,
+}: OfPerson & { readonly issuers: readonly string[] }): ReactElement {
   const [issuer, setIssuer] = useState('');
   const [subject, setSubject] = useState('');
   const submit = async (): Promise<void> => {
@@ -142,7 +147,7 @@ export function LoginForm({ person, onDone, onClose }: OfPerson): ReactElement {
       onClose={onClose}
       submit={submit}
     >
-      <TextField label={words.people.issuer} value={issuer} onChange={setIssuer} required />
+      <TextField label={words.people.issuer} value={issuer} known={issuers} onChange={setIssuer} required />
       <TextField label={words.people.subject} value={subject} onChange={setSubject} required />
     </FormDialog>
   );

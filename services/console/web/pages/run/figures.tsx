@@ -27,7 +27,7 @@ export function FiguresView({ commits, view }: FiguresProps): ReactElement {
           [words.figures.calls, view.used?.llmCalls ?? 0],
           [words.figures.tokens, (view.used?.tokens ?? 0).toLocaleString('en')],
           [words.figures.commands, view.used?.commands ?? 0],
-          [words.figures.cost, `${(view.used?.costUsd ?? 0).toFixed(4)} USD`],
+          [words.figures.cost, words.figures.costOf(view.used)],
           [words.figures.request, view.requestId],
           [words.figures.run, view.runId],
           ...Object.entries(view.labels ?? {}).map(([name, value]) => [name, <Foreign text={value} />] as const),

@@ -1,7 +1,7 @@
 import { useMemo, type ReactElement } from 'react';
 import { RunStatus, type RunSummary } from '#proto';
 import { isLiveEnough, searchOf, type RunFilters } from '../../model/index.js';
-import { goTo, Icon, Status, TextField } from '../../parts/index.js';
+import { goTo, Status, TextField, WordsField } from '../../parts/index.js';
 import { useRows } from '../../wire/index.js';
 import { words } from '../../words/index.js';
 
@@ -30,16 +30,7 @@ export function Filters({ filters, runs }: FiltersProps): ReactElement {
   };
   return (
     <form className="filters" role="search" onSubmit={(event) => event.preventDefault()}>
-      <label className="search">
-        <Icon name="search" />
-        <span className="unseen">{words.runs.search}</span>
-        <input
-          type="search"
-          value={filters.words}
-          placeholder={words.runs.search}
-          onChange={({ target }) => change({ words: target.value })}
-        />
-      </label>
+      <WordsField label={words.runs.search} value={filters.words} onChange={(text) => change({ words: text })} />
       <div className="chips" role="group" aria-label={words.runs.byStatus}>
         {RunStatus.options.map((status) => (
           <button

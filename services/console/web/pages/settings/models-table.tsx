@@ -1,6 +1,6 @@
 import type { ReactElement } from 'react';
 import type { ModelInUse, SettingsInUse } from '#proto';
-import { Empty, Foreign } from '../../parts/index.js';
+import { Empty, Foreign, Table, type TableColumn } from '../../parts/index.js';
 import { words } from '../../words/index.js';
 
 const { inUse } = words;
@@ -16,34 +16,7 @@ export function ModelsTable({ settings }: { readonly settings: SettingsInUse }):
       ) : (
         <>
           <p className="faint">{[inUse.visual(visual), ...(replays ? [inUse.replays] : [])].join(' ')}</p>
-          <table className="table small rows-table">
-            <thead>
-              <tr>
-                {COLUMNS.map(([name]) => (
-                  <th key={name} scope="col">
-                    {name}
-                  </th>
-                ))}
-              </tr>
-            </thead>
-            <tbody>
-              {models.map((model) => (
-                <tr key={model.of}>
-                  {COLUMNS.map(([name, said], index) =>
-                    index === 0 ? (
-                      <th key={name} scope="row">
-                        <Foreign text={said(model)} />
-                      </th>
-                    ) : (
-                      <td key={name} data-name={name}>
-                        <Foreign text={said(model)} />
-                      </td>
-                    ),
-                  )}
-                </tr>
-              ))}
-            </tbody>
-          </table>
+          <Table rows={models} keyOf={({ of }) => of} columns={COLUMNS} />
         </>
       )}
     </>
@@ -51,14 +24,18 @@ export function ModelsTable({ settings }: { readonly settings: SettingsInUse }):
 }
 
 const MS = 1_000;
-const COLUMNS: readonly (readonly [string, (model: ModelInUse) => string])[] = [
-  [inUse.of, ({ of }) => of],
-  [inUse.model, ({ model }) => model],
-  [inUse.host, ({ host }) => host],
-  [inUse.key, ({ hasKey }) => inUse.hasKey(hasKey)],
-  [inUse.temperature, ({ temperature }) => String(temperature ?? inUse.unset)],
-  [inUse.maxTokens, ({ maxTokens }) => String(maxTokens ?? inUse.unset)],
-  [inUse.timeout, ({ timeoutMs }) => (timeoutMs === null ? '' : `${timeoutMs / MS} s`)],
-  [inUse.retries, ({ retries }) => String(retries ?? '')],
-  [inUse.pictures, ({ seesPictures }) => (seesPictures === null ? '' : inUse.sees(seesPictures))],
-];
+const column = (name: string, said: (model: ModelInUse) => string): TableColumn<ModelInUse> => ({
+  name,
+  cell: (model) => <Foreign text={said(model)} />,
+});
+const COLUMNS = [
+  column(inUse.of, ({ of }) => of),
+  column(inUse.model, ({ model }) => model),
+  column(inUse.host, ({ host }) => host),
+  column(inUse.key, ({ hasKey }) => inUse.hasKey(hasKey)),
+  column(inUse.temperature, ({ temperature }) => String(temperature ?? inUse.unset)),
+  column(inUse.maxTokens, ({ maxTokens }) => String(maxTokens ?? inUse.unset)),
+  column(inUse.timeout, ({ timeoutMs }) => (timeoutMs === null ? '' : `${timeoutMs / MS} s`)),
+  column(inUse.retries, ({ retries }) => String(retries ?? '')),
+  column(inUse.pictures, ({ seesPictures }) => (seesPictures === null ? '' : inUse.sees(seesPictures))),
+] as const;

@@ -1,6 +1,6 @@
 import type { ReactElement } from 'react';
 import type { PolicyInUse, PolicyLayer } from '#proto';
-import { Facts, Foreign } from '../../parts/index.js';
+import { Facts, Foreign, Table } from '../../parts/index.js';
 import { words } from '../../words/index.js';
 
 /** A policy by the places that say it, to be read. */
@@ -48,22 +48,15 @@ function DefaultsTable({ layer: { from, defaults } }: { readonly layer: PolicyLa
   const entries = Object.entries(defaults);
   if (entries.length === 0) return null;
   return (
-    <table className="table small rows-table" aria-label={words.inUse.defaults(from)}>
-      <thead>
-        <tr>
-          <th scope="col">{words.inUse.class}</th>
-          <th scope="col">{words.inUse.decision}</th>
-        </tr>
-      </thead>
-      <tbody>
-        {entries.map(([of, decision]) => (
-          <tr key={of}>
-            <th scope="row">{of}</th>
-            <td data-name={words.inUse.decision}>{decision}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <Table
+      label={words.inUse.defaults(from)}
+      rows={entries}
+      keyOf={([of]) => of}
+      columns={[
+        { name: words.inUse.class, cell: ([of]) => of },
+        { name: words.inUse.decision, cell: ([, decision]) => decision },
+      ]}
+    />
   );
 }
 
@@ -71,31 +64,16 @@ function RulesTable({ layer: { from, rules, floor } }: { readonly layer: PolicyL
   const all = [...floor.map((rule) => ({ ...rule, decision: words.inUse.never })), ...rules];
   if (all.length === 0) return null;
   return (
-    <table className="table small rows-table" aria-label={words.inUse.rules(from)}>
-      <thead>
-        <tr>
-          <th scope="col">{words.inUse.rule}</th>
-          <th scope="col">{words.inUse.match}</th>
-          <th scope="col">{words.inUse.decision}</th>
-          <th scope="col">{words.inUse.why}</th>
-        </tr>
-      </thead>
-      <tbody>
-        {all.map(({ id, match, decision, reason = '' }) => (
-          <tr key={`${decision} ${id}`}>
-            <th scope="row">
-              <code>{id}</code>
-            </th>
-            <td data-name={words.inUse.match}>
-              <Foreign text={match} />
-            </td>
-            <td data-name={words.inUse.decision}>{decision}</td>
-            <td data-name={reason === '' ? undefined : words.inUse.why}>
-              <Foreign text={reason} />
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <Table
+      label={words.inUse.rules(from)}
+      rows={all}
+      keyOf={({ id, decision }) => `${decision} ${id}`}
+      columns={[
+        { name: words.inUse.rule, cell: ({ id }) => <code>{id}</code> },
+        { name: words.inUse.match, cell: ({ match }) => <Foreign text={match} /> },
+        { name: words.inUse.decision, cell: ({ decision }) => decision },
+        { name: words.inUse.why, cell: ({ reason = '' }) => (reason === '' ? null : <Foreign text={reason} />) },
+      ]}
+    />
   );
 }

@@ -1,7 +1,7 @@
 import { useState, type ReactElement } from 'react';
 import { z } from 'zod';
 import type { LoadedPrompt } from '#proto';
-import { Dialog, Empty, Foreign, Loading, Problem } from '../../parts/index.js';
+import { Dialog, Empty, Foreign, Loading, Problem, Table } from '../../parts/index.js';
 import { useAsked } from '../../wire/index.js';
 import { words } from '../../words/index.js';
 
@@ -19,38 +19,36 @@ export function PromptsTable({ service, prompts }: PromptsProps): ReactElement {
       {prompts.length === 0 ? (
         <Empty title={words.inUse.noPrompts} />
       ) : (
-        <table className="table small rows-table">
-          <thead>
-            <tr>
-              <th scope="col">{words.inUse.file}</th>
-              <th scope="col">{words.inUse.sha256}</th>
-            </tr>
-          </thead>
-          <tbody>
-            {prompts.map((prompt) => (
-              <tr key={prompt.file}>
-                <th scope="row">
-                  <button
-                    type="button"
-                    className="link"
-                    aria-label={words.inUse.openOf(prompt.file)}
-                    onClick={() => setShown(prompt)}
-                  >
-                    <Foreign text={prompt.file} />
-                  </button>
-                </th>
-                <td data-name={words.inUse.sha256}>
-                  <code title={prompt.sha256}>{prompt.sha256.slice(0, HASH_CHARS)}…</code>
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+        <Table
+          rows={prompts}
+          keyOf={({ file }) => file}
+          columns={[
+            { name: words.inUse.file, cell: (prompt) => <FileButton prompt={prompt} onOpen={setShown} /> },
+            {
+              name: words.inUse.sha256,
+              cell: ({ sha256 }) => <code title={sha256}>{sha256.slice(0, HASH_CHARS)}…</code>,
+            },
+          ]}
+        />
       )}
       {shown === undefined ? null : (
         <PromptDialog service={service} prompt={shown} onClose={() => setShown(undefined)} />
       )}
     </>
+  );
+}
+
+interface FileButtonProps {
+  readonly prompt: LoadedPrompt;
+  readonly onOpen: (prompt: LoadedPrompt) => void;
+}
+
+function FileButton({ prompt, onOpen }: FileButtonProps): ReactElement {
+  const { file } = prompt;
+  return (
+    <button type="button" className="link" aria-label={words.inUse.openOf(file)} onClick={() => onOpen(prompt)}>
+      <Foreign text={file} />
+    </button>
   );
 }
 

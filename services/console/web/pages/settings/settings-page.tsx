@@ -1,6 +1,6 @@
 import type { ReactElement } from 'react';
 import { ROLE_TABLE, mayDo, type ActionName } from '#proto';
-import { Facts, Foreign } from '../../parts/index.js';
+import { Facts, Foreign, Table } from '../../parts/index.js';
 import { useMay, useMe } from '../../wire/index.js';
 import { words } from '../../words/index.js';
 import { OwnTokens } from '../people/index.js';
@@ -31,26 +31,19 @@ export function SettingsPage(): ReactElement | null {
       {IN_USE.map((service) => (may(`${service}.settings`) ? <InUseSection key={service} service={service} /> : null))}
       <OwnTokens />
       <h2>{words.settings.may}</h2>
-      <table className="table small">
-        <thead>
-          <tr>
-            <th scope="col">{words.settings.action}</th>
-            <th scope="col">{words.settings.you}</th>
-            <th scope="col">{words.settings.needs}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {actions.map((action) => (
-            <tr key={action}>
-              <th scope="row">
-                <code>{action}</code>
-              </th>
-              <td>{mayDo(me.roles, action) ? words.settings.yes : words.settings.no}</td>
-              <td>{ROLE_TABLE[action].roles.join(', ')}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <Table
+        folds={false}
+        rows={actions}
+        keyOf={(action) => action}
+        columns={[
+          { name: words.settings.action, cell: (action) => <code>{action}</code> },
+          {
+            name: words.settings.you,
+            cell: (action) => (mayDo(me.roles, action) ? words.settings.yes : words.settings.no),
+          },
+          { name: words.settings.needs, cell: (action) => ROLE_TABLE[action].roles.join(', ') },
+        ]}
+      />
     </div>
   );
 }

@@ -1,7 +1,7 @@
 import type { ReactElement } from 'react';
 import type { RunView } from '#proto';
 import { bytesText, fileKind, filesOfRun, type TaskFile } from '../../../model/index.js';
-import { Empty, Foreign, Icon, MoreFiles } from '../../../parts/index.js';
+import { Empty, Foreign, Icon, MoreFiles, Table } from '../../../parts/index.js';
 import { useMay } from '../../../wire/index.js';
 import { words } from '../../../words/index.js';
 
@@ -23,28 +23,33 @@ export function FilesOfRun({ view, onChoose }: FilesProps): ReactElement {
       {files.length === 0 ? (
         <Empty title={words.board.noFiles} />
       ) : (
-        <table className="table rows-table">
-          <thead>
-            <tr>
-              <th scope="col">{words.board.file}</th>
-              <th scope="col">{words.board.task}</th>
-              <th scope="col" className="number">
-                {words.board.size}
-              </th>
-              <th scope="col">{words.board.hash}</th>
-            </tr>
-          </thead>
-          <tbody>
-            {files.map((one) => (
-              <FileRow
-                key={`${one.taskId} ${one.path} ${one.file.name}`}
-                runId={view.runId}
-                of={one}
-                onChoose={onChoose}
-              />
-            ))}
-          </tbody>
-        </table>
+        <Table
+          isSmall={false}
+          rows={files}
+          keyOf={({ taskId, path, file }) => `${taskId} ${path} ${file.name}`}
+          columns={[
+            { name: words.board.file, cell: (one) => <NameOfFile runId={view.runId} of={one} /> },
+            {
+              name: words.board.task,
+              cell: ({ taskId, taskName }) => (
+                <button type="button" className="link" onClick={() => onChoose(taskId)}>
+                  <Foreign text={taskName} />
+                </button>
+              ),
+            },
+            {
+              name: words.board.size,
+              isNumber: true,
+              cell: ({ file: { artifact } }) =>
+                artifact === undefined ? words.board.notKept : bytesText(artifact.bytes),
+            },
+            {
+              name: words.board.hash,
+              cell: ({ path, file: { artifact } }) =>
+                artifact === undefined ? null : <Hash of={path} sha256={artifact.sha256} />,
+            },
+          ]}
+        />
       )}
       {more.map((list) => (
         <MoreFiles
@@ -57,45 +62,31 @@ export function FilesOfRun({ view, onChoose }: FilesProps): ReactElement {
   );
 }
 
-interface FileRowProps {
+interface NameProps {
   readonly runId: string;
   readonly of: TaskFile;
-  readonly onChoose: (taskId: string) => void;
 }
 
-function FileRow({ runId, of: { taskId, taskName, path, file }, onChoose }: FileRowProps): ReactElement {
+function NameOfFile({ runId, of: { taskId, path, file } }: NameProps): ReactElement {
   const may = useMay();
   const { artifact, problem } = file;
   const address = `/v1/runs/${runId}/output?task=${encodeURIComponent(taskId)}&artifact=${encodeURIComponent(path)}`;
   return (
-    <tr>
-      <th scope="row">
-        {artifact === undefined || !may('READ_OUTPUT') ? (
+    <>
+      {artifact === undefined || !may('READ_OUTPUT') ? (
+        <Foreign text={path} />
+      ) : (
+        <a href={address} download aria-label={words.board.download(path)}>
           <Foreign text={path} />
-        ) : (
-          <a href={address} download aria-label={words.board.download(path)}>
-            <Foreign text={path} />
-          </a>
-        )}
-        <span className="faint file-type">{fileKind(file)}</span>
-        {problem === undefined ? null : (
-          <span className="faint">
-            <Foreign text={problem} />
-          </span>
-        )}
-      </th>
-      <td data-name={words.board.task}>
-        <button type="button" className="link" onClick={() => onChoose(taskId)}>
-          <Foreign text={taskName} />
-        </button>
-      </td>
-      <td className="number" data-name={words.board.size}>
-        {artifact === undefined ? words.board.notKept : bytesText(artifact.bytes)}
-      </td>
-      <td data-name={words.board.hash}>
-        {artifact === undefined ? null : <Hash of={path} sha256={artifact.sha256} />}
-      </td>
-    </tr>
+        </a>
+      )}
+      <span className="faint file-type">{fileKind(file)}</span>
+      {problem === undefined ? null : (
+        <span className="faint">
+          <Foreign text={problem} />
+        </span>
+      )}
+    </>
   );
 }
 
