@@ -54,6 +54,7 @@ export * from './verbs.js';
 export * from './members.js';
 export * from './view.js';
 export * from './search.js';
+export * from './secret-ref.js';
 export * from './figures.js';
 export * from './settings.js';
 export * from './queries.js';

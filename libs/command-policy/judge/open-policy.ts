@@ -79,7 +79,7 @@ const inners = new WeakMap<CommandPolicy, Inner>();
 export const innerOf = (policy: CommandPolicy): Inner | undefined => inners.get(policy);
 
 /** Raised when the built-in rules change: the hash of a policy says which rules spoke. */
-const ENGINE = 3;
+const ENGINE = 4;
 
 function withMore(
   policy: PolicyFile | undefined,

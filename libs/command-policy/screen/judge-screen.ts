@@ -1,12 +1,14 @@
 import {
   isCollectorTool,
   OFFICE_TOOLS,
+  secretNamed,
   type CommandCall,
   type CommandClass,
   type Json,
   type ScreenPlace,
 } from '#proto';
 import { floor, type CommandFinding } from '../words/index.js';
+import { isReachingFormula, isSpreadsheet, typedFormula, type TypedRun } from './formulas.js';
 import { keysMeaning } from './keys.js';
 import { isAddressBar, isCommitLike, isFileDialog, isPassword, isTerminalProgram, programName } from './words.js';
 
@@ -52,7 +54,7 @@ function acting({ tool, arguments: given, on }: CommandCall): readonly CommandFi
         asks('privileged', 'coordinates', 'A place in a window says nothing of what is there.'),
       ];
     case 'set_edit_text':
-      return [...(inTerminal ? [TERMINAL] : []), ...passwords(on), ...setting(textOf(given['text']), on)];
+      return [...(inTerminal ? [TERMINAL] : []), ...setting(given['text'], on)];
     case 'keyboard_input':
       return [...(inTerminal ? [TERMINAL] : []), ...passwords(on), ...pressing(textOf(given['keys']), on)];
     case 'wheel_mouse_input':
@@ -71,17 +73,41 @@ function clicking(on: ScreenPlace | undefined): readonly CommandFinding[] {
 }
 
 /** In a dialog for files a name alone stays in the directory that is shown; a path chooses the place, and what starts by itself is hidden. */
-function setting(text: string, on: ScreenPlace | undefined): readonly CommandFinding[] {
+function setting(given: Json | undefined, on: ScreenPlace | undefined): readonly CommandFinding[] {
+  const secret = secretNamed(given);
+  if (secret !== undefined) return [puttingSecret(secret, on)];
+  return [...passwords(on), ...settingText(textOf(given), on)];
+}
+
+function settingText(text: string, on: ScreenPlace | undefined): readonly CommandFinding[] {
   const name = on?.control?.name ?? '';
   if (on?.control === undefined) return [asks('privileged', 'control', 'Nobody knows which field it fills.')];
   if (isAddressBar(name)) return [asks('network', 'address', 'It says which page is to be opened.')];
   if (isFileDialog(on.window) && /[/\\]|^\s*[.~]/u.test(text))
     return [asks('privileged', 'path', 'It names a place for a file by its path, or a file that is hidden.')];
-  return [plain('write', 'text', 'It sets the text of a field.')];
+  return [...formulas([{ text, isEntered: false }], on), plain('write', 'text', 'It sets the text of a field.')];
+}
+
+/** A secret of the device by its name: the device puts its value into password fields only, of programs that its owner lets have it. */
+function puttingSecret(secret: string, on: ScreenPlace | undefined): CommandFinding {
+  const field = on?.control === undefined ? 'a field that nobody knows' : `the field ${quoted(on.control.name)}`;
+  const window = on === undefined ? '' : ` of the window ${quoted(on.window)} of ${quoted(on.application)}`;
+  return asks('privileged', 'secret', `It puts the secret ${quoted(secret)} of the device into ${field}${window}.`);
+}
+
+const quoted = (text: string): string => JSON.stringify(text.slice(0, 80));
+
+/** A formula that is typed is one that is written. */
+function formulas(runs: readonly TypedRun[], on: ScreenPlace | undefined): readonly CommandFinding[] {
+  const found = isSpreadsheet(on?.application ?? '') ? typedFormula(runs) : undefined;
+  if (found === 'reaches') return [REACHING];
+  return found === 'part'
+    ? [asks('network', 'formula', 'It types a part of a formula, of which the rest is not known.')]
+    : [];
 }
 
 function pressing(keys: string, on: ScreenPlace | undefined): readonly CommandFinding[] {
-  const { unusual, presses, deletes, hidden } = keysMeaning(keys);
+  const { unusual, presses, deletes, hidden, typed } = keysMeaning(keys);
   const { type = '', name = '' } = on?.control ?? {};
   if (unusual !== '')
     return [asks('privileged', 'keys', `It presses ${JSON.stringify(unusual.slice(0, 40))}, which may do anything.`)];
@@ -91,7 +117,7 @@ function pressing(keys: string, on: ScreenPlace | undefined): readonly CommandFi
   if (presses && isAddressBar(name)) return [asks('network', 'address', 'It opens a page.')];
   if (isFileDialog(on?.window ?? '') && (hidden || /[/\\]/u.test(keys)))
     return [asks('privileged', 'path', 'It types a place for a file, or the name of a hidden one.')];
-  return [plain('write', 'keys', 'It types.')];
+  return [...formulas(typed, on), plain('write', 'keys', 'It types.')];
 }
 
 const TEXTS = new Set(['Edit', 'Document', 'ComboBox', 'DataItem', 'Spinner']);
@@ -112,8 +138,7 @@ function launching(
 function office(tool: string, given: CommandCall['arguments'], on: ScreenPlace | undefined): readonly CommandFinding[] {
   const does = OFFICE_TOOLS[tool]?.does;
   if (does === 'read') return [plain('read', 'office', `${tool} reads the open document.`)];
-  if (does === 'write' && textsIn(given['table']).some(isReachingFormula))
-    return [asks('network', 'formula', 'A formula reaches for what is not in the document.')];
+  if (does === 'write' && textsIn(given['table']).some(isReachingFormula)) return [REACHING];
   if (does === 'write') return [plain('write', 'office', `${tool} changes the open document.`)];
   const { file_dir: directory = '', file_name: name = '' } = given;
   // The tools of a Linux desktop save only in directories of their device, and never over another file.
@@ -123,11 +148,6 @@ function office(tool: string, given: CommandCall['arguments'], on: ScreenPlace |
 }
 
 const CALC = programName('soffice.bin');
-
-/** Formulas that ask other programs, other files or the network, or that are links to them. */
-const isReachingFormula = (text: string): boolean =>
-  /^\s*[=+@-]/u.test(text) &&
-  /\b(?:WEBSERVICE|DDE|HYPERLINK|RTD|IMPORT\w*|INDIRECT)\s*\(|:\/\/|file:|['\]]#|\|/iu.test(text);
 
 /** All texts in lists of lists. */
 const textsIn = (value: Json | undefined): string[] =>
@@ -168,5 +188,7 @@ const asks = (of: CommandClass, rule: string, reason: string): CommandFinding =>
   atLeast: 'approve',
   grantable: false,
 });
+
+const REACHING = asks('network', 'formula', 'A formula reaches for what is not in the document.');
 
 const textOf = (value: Json | undefined): string => (typeof value === 'string' ? value : '');

@@ -2,6 +2,7 @@
  * Keys as they are written for `keyboard_input`: `{NAME}` or `{NAME 3}` is a key, `{VK_CONTROL}` and its like hold one down for the
  * key that follows, `{VK_CONTROL down}` until `{VK_CONTROL up}`; all else is typed.
  */
+import type { TypedRun } from './formulas.js';
 
 const CONTROL = /^(?:VK_)?L?R?(?:CONTROL|CTRL)$/u;
 const SHIFT = /^(?:VK_)?L?R?SHIFT$/u;
@@ -9,6 +10,8 @@ const NAVIGATION =
   /^(?:VK_)?(?:TAB|ESC|ESCAPE|UP|DOWN|LEFT|RIGHT|HOME|END|PGUP|PGDN|PRIOR|NEXT|PAGE_?UP|PAGE_?DOWN|BACK|BACKSPACE|BS|BKSP)$/u;
 const PRESSES = /^(?:VK_)?(?:ENTER|RETURN|SPACE)$/u;
 const DELETES = /^(?:VK_)?(?:DEL|DELETE)$/u;
+/** They leave a cell, and put into it what was typed. */
+const ENTERS = /^(?:VK_)?(?:TAB|ENTER|RETURN)$/u;
 /** With Ctrl: select all, copy, cut, paste, undo, save, find. */
 const CHORDS = /^[acxvzsf]$/iu;
 
@@ -20,16 +23,26 @@ export interface KeysMeaning {
   readonly deletes: boolean;
   /** A text that begins with the sign of a hidden file, or of a home: at first, or after a key that may have emptied the field. */
   readonly hidden: boolean;
+  /** What is typed, in pieces between other keys. */
+  readonly typed: readonly TypedRun[];
 }
 
 /** What keys are likely to do. What is not understood is unusual. */
 export function keysMeaning(keys: string): KeysMeaning {
   const hands = new HeldKeys();
+  const typed: TypedRun[] = [];
+  let run = '';
+  const ends = (isEntered: boolean): void => {
+    if (run !== '') typed.push({ text: run, isEntered });
+    run = '';
+  };
   let [unusual, presses, deletes, hidden, isFresh] = ['', /[\r\n]/u.test(keys), false, false, true];
   for (const [token, inner] of keys.matchAll(/\{([^{}]*)\}|[^]/gu)) {
     const [name = '', how] = (inner ?? '').trim().toUpperCase().split(/\s+/u);
     if (inner !== undefined && hands.hold(name, how)) continue;
     const isHeld = hands.press();
+    if (inner === undefined && !isHeld) run += token;
+    else ends(ENTERS.test(name) && !isHeld);
     hidden ||= isFresh && !isHeld && (token === '.' || token === '~');
     isFresh = inner !== undefined || isHeld || (isFresh && token === ' ');
     if (inner === undefined) {
@@ -41,7 +54,8 @@ export function keysMeaning(keys: string): KeysMeaning {
     } else if (DELETES.test(name)) deletes = true;
     else if (!NAVIGATION.test(name)) unusual ||= token;
   }
-  return { unusual: unusual || hands.left, presses, deletes, hidden };
+  ends(false);
+  return { unusual: unusual || hands.left, presses, deletes, hidden, typed };
 }
 
 /** Whether Ctrl is held while a key is pressed: for that key, or until it is let go. */
