@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { SecretName } from './secret-ref.js';
 
 const AbsolutePath = z
   .string()
@@ -13,6 +14,8 @@ export const DesktopApplication = z.strictObject({
   args: z.array(z.string().max(4_096)).max(64).default([]),
   /** Directories of the files that it may be started with, beside `args`. */
   files: z.array(AbsolutePath).max(64).default([]),
+  /** Secrets of the device, by name, that may be put into password fields of this program; without it none. */
+  secrets: z.array(SecretName).max(64).optional(),
 });
 export type DesktopApplication = z.infer<typeof DesktopApplication>;
 
@@ -68,6 +71,9 @@ export type ScreenSettings = z.infer<typeof ScreenSettings>;
 
 /** Tool answers of MCP carry what a command was judged on under this name in `_meta`: what its agent saw. */
 export const ON_META = 'orrery/on';
+
+/** The value of a secret travels under this name beside the call that names it, from the device client to the tools of its desktop and no further. */
+export const SECRET_META = 'orrery/secret';
 
 /** What an agent saw when it chose what to do: the device does it there, and nowhere else. */
 export const SeenOn = z.object({

@@ -22,7 +22,7 @@ export const isTerminalWindow = ({ application, classes, hasTerminal }: WindowFa
   hasTerminal || [application, ...classes].some((name) => TERMINALS.has(name.toLowerCase()));
 
 /** Ways to act, by what they can put into a window. */
-export type Act = 'click' | 'middle-click' | 'scroll' | 'text' | 'keys';
+export type Act = 'click' | 'middle-click' | 'scroll' | 'text' | 'keys' | 'secret';
 
 export interface ActFacts {
   readonly act: Act;
@@ -36,11 +36,13 @@ export interface ActFacts {
 export type FloorCode = 'APPLICATION' | 'TERMINAL' | 'PASSWORD';
 
 /** Acts that can put text into a window; the middle button inserts what was selected last. */
-const PUTS_TEXT: ReadonlySet<Act> = new Set(['middle-click', 'text', 'keys']);
+const PUTS_TEXT: ReadonlySet<Act> = new Set(['middle-click', 'text', 'keys', 'secret']);
 
 /** Why this is not done; undefined when nothing here is against it. */
 export function floorOf({ act, window, isListed, isPassword }: ActFacts): FloorCode | undefined {
   if (PUTS_TEXT.has(act) && isTerminalWindow(window)) return 'TERMINAL';
   if (!isListed) return 'APPLICATION';
+  // A secret goes into a password field and nowhere else; into one goes nothing else.
+  if (act === 'secret') return isPassword ? undefined : 'PASSWORD';
   return isPassword && PUTS_TEXT.has(act) ? 'PASSWORD' : undefined;
 }

@@ -187,7 +187,7 @@ describe('what stands on a screen', () => {
   });
 });
 
-const ACTS: readonly Act[] = ['click', 'middle-click', 'scroll', 'text', 'keys'];
+const ACTS: readonly Act[] = ['click', 'middle-click', 'scroll', 'text', 'keys', 'secret'];
 const windows: fc.Arbitrary<WindowFacts> = fc.record({
   application: fc.constantFrom('mousepad', 'xterm', 'Kitty', '', 'chromium'),
   classes: fc.array(fc.constantFrom('XTerm', 'Mousepad', 'konsole'), { maxLength: 2 }),
@@ -208,9 +208,10 @@ describe('the floors', () => {
             window.hasTerminal ||
             ['xterm', 'Kitty'].includes(window.application) ||
             window.classes.some((name) => name !== 'Mousepad');
-          const putsText = act === 'text' || act === 'keys' || act === 'middle-click';
+          const putsText = act !== 'click' && act !== 'scroll';
           if (putsText && isTerminal) expect(code).toBe('TERMINAL');
           else if (!isListed) expect(code).toBe('APPLICATION');
+          else if (act === 'secret') expect(code).toBe(isPassword ? undefined : 'PASSWORD');
           else expect(code).toBe(putsText && isPassword ? 'PASSWORD' : undefined);
         },
       ),

@@ -15,7 +15,7 @@ const reason = await whyNoDesktop();
     hands = await rig.tools({
       applications: {
         mousepad: { command: '/usr/bin/mousepad', args: [], files: [rig.home] },
-        'gnome-ssh-askpass': { args: [], files: [] },
+        'gnome-ssh-askpass': { args: [], files: [], secrets: ['key-phrase', 'of-two-lines'] },
         // In the list by mistake: it is a terminal all the same.
         xterm: { command: '/usr/bin/xterm', args: ['-fa', 'Monospace'], files: [] },
       },
@@ -138,6 +138,27 @@ const reason = await whyNoDesktop();
     await until(async () =>
       (await hands.windows()).result[0]?.application === 'gnome-ssh-askpass' ? undefined : true,
     );
+  });
+
+  it('puts a secret of the device into a password field, by its name, of a program that may have it', async () => {
+    const value = 'canary {ENTER} äß 4711';
+    const said = rig.file('said');
+    rig.start('sh', ['-c', `/usr/lib/openssh/gnome-ssh-askpass 'Your phrase, please' > ${said}`]);
+    await hands.choose(({ application }) => application === 'gnome-ssh-askpass');
+    const phrase = await hands.control(({ state = [] }) => state.includes('password'));
+    expect(await hands.secret(phrase, 'another', value)).toMatch(/PASSWORD: this device lets .* have no secret/u);
+    expect(await hands.secret(phrase, 'key-phrase')).toMatch(/PASSWORD: the value of .* is not given/u);
+    expect(await hands.secret(phrase, 'of-two-lines', 'one line\nanother')).toMatch(/PASSWORD: .* more than one line/u);
+    const done = await hands.secret(phrase, 'key-phrase', value);
+    expect(done).toMatch(/Put the secret \\"key-phrase\\" into control/u);
+    expect(done).not.toContain('canary');
+    expect(JSON.stringify(await hands.controls())).not.toContain('canary');
+    await hands.click('Button', 'OK');
+    await until(async () => ((await rig.text('said')) === '' ? undefined : true));
+    expect((await rig.text('said')).trimEnd()).toBe(value);
+    // No other field, whatever it is called.
+    await editor();
+    expect(await hands.secret(await field(), 'key-phrase', value)).toMatch(/PASSWORD: a secret goes into a password/u);
   });
 
   it('uses no window of a program that is not in the list of the device', async () => {

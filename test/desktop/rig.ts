@@ -301,6 +301,20 @@ export class DesktopHands {
     return answer;
   }
 
+  /** Puts a secret into a field, as a device client has it done: its value goes beside the call. Says what came of it. */
+  async secret({ id, name }: Shown, secret: string, value?: string): Promise<string> {
+    const answer = await this.#client.call(
+      'set_edit_text',
+      { id, name, text: { secret } },
+      {
+        signal: new AbortController().signal,
+        timeoutMs: 60_000,
+        ...(value !== undefined && { meta: { 'orrery/secret': value } }),
+      },
+    );
+    return JSON.stringify(answer.kind === 'answered' ? answer.value : answer);
+  }
+
   /** The answer of a call that must succeed. */
   async ask<T = { readonly result: string; readonly changed: boolean; readonly settled: boolean }>(
     tool: string,

@@ -16,12 +16,13 @@ import {
   type Stroke,
 } from '#libs/screen';
 import type { SeenOn } from '#proto';
-import { nameWithin, type AccessibleFacts } from '../access/index.js';
+import { nameWithin, type Accessible, type AccessibleFacts } from '../access/index.js';
 import type { DesktopWindow, MouseButton } from '../display/index.js';
 import { DesktopFault } from '../faults/index.js';
 import type { Reach } from './connection.runner.js';
-import { focusedIn, type ListedControl } from './controls.js';
+import type { ListedControl } from './controls.js';
 import type { ControlListing, DeskState } from './desk.runner.js';
+import { focusSeen, isStillFocused } from './focus.runner.js';
 import { settled } from './settling.runner.js';
 
 /** A control as a caller names it, with what its agent saw where it says so. */
@@ -29,6 +30,12 @@ export interface ControlTarget {
   readonly id: string;
   readonly name: string;
   readonly on: SeenOn | undefined;
+}
+
+/** A secret of the device, with its value where the device client has given it. */
+export interface NamedSecret {
+  readonly name: string;
+  readonly value: string | undefined;
 }
 
 /** What came of an act. */
@@ -127,6 +134,23 @@ export class Acting {
     });
   }
 
+  /** Puts a secret into a password field that its program may have it for: the one that is clicked on has to have the keyboard for each sign. */
+  async putSecret(target: ControlTarget, secret: NamedSecret): Promise<Acted> {
+    const { name, value } = secret;
+    return this.#withControl(target, 'secret', async ({ point, control, facts, listing, reach }) => {
+      this.#desk.admitSecret(name, listing.window);
+      if (value === undefined)
+        throw new DesktopFault('PASSWORD', `the value of ${JSON.stringify(name)} is not given to this call`);
+      const strokes = strokesOfText(value);
+      if (strokes.some(({ key }) => 'named' in key))
+        throw new DesktopFault('PASSWORD', `the secret ${JSON.stringify(name)} has more than one line, or a tab`);
+      await reach.mouse.click(point, 'left');
+      await this.#settled(listing, reach);
+      await this.#type([...CLEAR, ...strokes], listing, reach, facts.at);
+      return `Put the secret ${JSON.stringify(name)} into ${described(control)}.`;
+    });
+  }
+
   async keys(target: ControlTarget, keys: string, focus: boolean): Promise<Acted> {
     const parsed = parseKeys(keys);
     if ('why' in parsed) throw new DesktopFault('KEYS', parsed.why);
@@ -153,21 +177,43 @@ export class Acting {
     return settled(screen, (await this.#desk.workedIn()).rect, msMax);
   }
 
-  /** Types, and looks again and again whether the window is still the one that gets it. */
-  async #type(strokes: readonly Stroke[], listing: ControlListing, reach: Reach): Promise<void> {
-    const tree = await reach.tree.of({ ...listing.window, title: listing.window.rawTitle });
-    const focused = tree && focusedIn(tree.root);
-    this.#desk.admit(
-      'keys',
-      { ...listing, hasTerminal: focused?.role === ROLES.terminal },
-      focused?.role === ROLES.password,
-    );
-    await reach.keyboard.press(strokes, async () => {
-      const [process, active] = await Promise.all([reach.windows.processOfFocus(), reach.windows.active()]);
+  /** Types, and looks again and again whether the window is still the one that gets it; `secretFor`: and this password field. */
+  async #type(
+    strokes: readonly Stroke[],
+    listing: ControlListing,
+    reach: Reach,
+    secretFor?: Accessible,
+  ): Promise<void> {
+    if (secretFor === undefined) {
+      const focused = await this.#focused(listing, reach);
+      this.#desk.admit(
+        'keys',
+        { ...listing, hasTerminal: focused?.role === ROLES.terminal },
+        focused?.role === ROLES.password,
+      );
+    }
+    const mayGoOn = async (): Promise<void> => {
+      const [process, active, field] = await Promise.all([
+        reach.windows.processOfFocus(),
+        reach.windows.active(),
+        secretFor && reach.tree.facts(secretFor).catch(unlessFault),
+      ]);
       if (process !== listing.window.process || active !== listing.window.handle) {
         throw new DesktopFault('WINDOW_CHANGED', 'another window has the keyboard; what was typed until then is typed');
       }
-    });
+      if (secretFor !== undefined && !(field?.role === ROLES.password && hasState(field.states, 'focused')))
+        throw new DesktopFault('PASSWORD', 'the field has not the keyboard; what was typed until then is typed');
+    };
+    await reach.keyboard.press(strokes, mayGoOn, secretFor && 1);
+  }
+
+  /** What has the keyboard in the window, as far as its program tells it: what had it, if it says so still, or what all of the window says. */
+  async #focused({ window }: ControlListing, reach: Reach): Promise<AccessibleFacts | undefined> {
+    const seen = this.#desk.focus;
+    if (seen !== undefined && (await isStillFocused(seen, window, reach))) return seen.focused;
+    const tree = await reach.tree.of({ ...window, title: window.rawTitle });
+    this.#desk.focus = tree && focusSeen(window, tree.root);
+    return this.#desk.focus?.focused;
   }
 
   async #withControl(
@@ -223,7 +269,7 @@ export class Acting {
         `the window is called ${JSON.stringify(front.title)} by now; list again`,
       );
     }
-    this.#desk.admit(act, { ...listing, window: front }, false);
+    this.#desk.admit(act, { ...listing, window: front }, act === 'secret');
     const result = await carryOut({ listing: { ...listing, window: front }, reach });
     const isSettled = await this.#settled({ window: front }, reach);
     const active = await reach.windows.active();
@@ -292,6 +338,11 @@ const CLEAR: readonly Stroke[] = [
 
 /** Without what programs put before a title when there is something to save. */
 const withoutMark = (title: string): string => title.replace(/^[*\u2022\u25cf\s]+/u, '');
+
+function unlessFault(error: unknown): undefined {
+  if (error instanceof DesktopFault) throw error;
+  return undefined;
+}
 
 const clickAct = (button: MouseButton): Act => (button === 'middle' ? 'middle-click' : 'click');
 

@@ -50,7 +50,8 @@ function controlOf(node: AccessibleNode, window: Rect): SeenControl | undefined 
 /** They are there to be read: without a name there is nothing to read. */
 const NAMED_ONLY: ReadonlySet<string> = new Set(['Text', 'Image']);
 
-const factsOf = (node: AccessibleNode): AccessibleFacts => {
+/** What a node says of itself, without what is in it. */
+export const factsOf = (node: AccessibleNode): AccessibleFacts => {
   const { at, role, name, states, childCount, rect, moved } = node;
   return { at, role, name, states, childCount, rect, moved };
 };

@@ -14,6 +14,7 @@ import type { DesktopWindow } from '../display/index.js';
 import { DesktopFault } from '../faults/index.js';
 import type { DesktopConnection, Reach } from './connection.runner.js';
 import type { ListedControl } from './controls.js';
+import type { SeenFocus } from './focus.runner.js';
 
 export interface ListedWindow extends ListedThing {
   readonly window: DesktopWindow;
@@ -41,6 +42,8 @@ export class DeskState {
   windows: Listing<ListedWindow> | undefined;
   chosen: DesktopWindow | undefined;
   controls: ControlListing | undefined;
+  /** What had the keyboard when a window was read last. */
+  focus: SeenFocus | undefined;
 
   constructor(settings: DesktopSettings, connection: DesktopConnection) {
     this.settings = settings;
@@ -54,6 +57,7 @@ export class DeskState {
       this.windows = undefined;
       this.chosen = undefined;
       this.controls = undefined;
+      this.focus = undefined;
     }
     return reach;
   }
@@ -119,7 +123,13 @@ export class DeskState {
   admit(act: Act, { window, hasTerminal }: SeenWindow, isPassword: boolean): void {
     const facts = { application: window.application, classes: window.classes, hasTerminal };
     const code = floorOf({ act, window: facts, isListed: this.isListed(window), isPassword });
-    if (code !== undefined) throw new DesktopFault(code, WHY[code](window));
+    if (code !== undefined) throw new DesktopFault(code, WHY[code](window, act));
+  }
+
+  /** Throws unless this secret may be put into password fields of this window. */
+  admitSecret(name: string, { application }: DesktopWindow): void {
+    if (this.settings.applications[application]?.secrets?.includes(name) === true) return;
+    throw new DesktopFault('PASSWORD', `this device lets ${quoted(application)} have no secret ${quoted(name)}`);
   }
 
   isTerminal(window: DesktopWindow, hasTerminal: boolean): boolean {
@@ -136,7 +146,10 @@ const WHY = {
     `no text, no keys and no middle button go into the terminal ${quoted(title)}; commands are run with EXEC_CLI, where they are judged`,
   APPLICATION: ({ application }: DesktopWindow) =>
     `${application === '' ? 'a program that cannot be named' : quoted(application)} is not among the applications of this device; it may be looked at`,
-  PASSWORD: () => 'nothing is typed into a password field',
+  PASSWORD: (_: DesktopWindow, act: Act) =>
+    act === 'secret'
+      ? 'a secret goes into a password field only'
+      : 'nothing is typed into a password field but a secret of this device, by its name',
 } as const;
 
 function found<T extends ListedThing>(listing: Listing<T>, said: SaidThing): T {

@@ -6,6 +6,7 @@ import { DesktopFault } from '../faults/index.js';
 import type { Reach } from './connection.runner.js';
 import { controlsIn, CONTROLS_MAX, hasTerminalIn, uiTreeOf, type SeenControl, type TreeNode } from './controls.js';
 import type { ControlListing, DeskState, ListedWindow } from './desk.runner.js';
+import { focusSeen } from './focus.runner.js';
 
 /** Fields whose texts are told with a listing: more would make a look of every cell of a sheet. */
 const VALUES_MAX = 60;
@@ -55,6 +56,7 @@ export class Looking {
       hasTerminal: this.#desk.isTerminal(window, tree !== undefined && hasTerminalIn(tree.root)),
     };
     this.#desk.controls = listing;
+    this.#desk.focus = tree && focusSeen(window, tree.root);
     return { ...listing, isCut: tree?.isCut === true || all.length > CONTROLS_MAX, hasTree: tree !== undefined };
   }
 

@@ -30,15 +30,15 @@ export class XKeyboard {
     this.#screen = screen;
   }
 
-  /** Presses the keys one after the other; `mayGoOn` is asked before each of them, and throws to end it. */
-  async press(strokes: readonly Stroke[], mayGoOn: () => Promise<void>): Promise<void> {
+  /** Presses the keys one after the other; `mayGoOn` is asked before so many of them, and throws to end it. */
+  async press(strokes: readonly Stroke[], mayGoOn: () => Promise<void>, every = CHECK_EVERY): Promise<void> {
     const layout = await Layout.read(this.#screen);
     let rest = strokes;
     while (rest.length > 0) {
       const count = layout.countWithKeys(rest);
       await layout.giveKeys(rest.slice(0, count));
       for (const [index, stroke] of rest.slice(0, count).entries()) {
-        if (index % CHECK_EVERY === 0) await mayGoOn();
+        if (index % every === 0) await mayGoOn();
         await this.#stroke(stroke, layout);
       }
       rest = rest.slice(count);

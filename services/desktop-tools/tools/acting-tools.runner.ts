@@ -1,10 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { z } from 'zod';
 import { ToolResult, type HostedTool } from '#libs/mcp';
+import { SecretRef } from '#proto';
 import { SETTLE_MS, type Acted, type Acting, type DeskState } from '../desk/index.js';
 import type { DesktopWindow } from '../display/index.js';
 import type { Launcher } from '../launch/index.js';
-import { ActedShape, Id, Name, RectShape, seenOnDesk, TextShape, toolOf } from './tool.js';
+import { ActedShape, Id, Name, RectShape, secretOf, seenOnDesk, TextShape, toolOf } from './tool.js';
 
 const TEXT_CHARS_MAX = 20_000;
 const WAIT_SECONDS_MAX = 300;
@@ -132,17 +133,24 @@ function keyboardTools(acting: Acting): HostedTool[] {
     toolOf({
       name: 'set_edit_text',
       title: 'Set a text',
-      description: 'Puts a text into a listed field, behind what is in it or in its place.',
+      description:
+        'Puts a text into a listed field, behind what is in it or in its place. Into a password field goes only a secret of the device, by its name, such as {"secret": "db-password"}, in the place of what is in it; its value is never shown.',
       input: z.object({
         id: Id,
         name: Name,
-        text: z.string().max(TEXT_CHARS_MAX),
+        text: z.union([z.string().max(TEXT_CHARS_MAX), SecretRef]),
         clear_current_text: z.boolean().default(false),
       }),
       output: ActedShape,
       readOnly: false,
-      run: ({ id, name, text, clear_current_text: instead }, _, caller) =>
-        acted(acting.setText({ id, name, on: seenOnDesk(caller) }, text, instead)),
+      run: ({ id, name, text, clear_current_text: instead }, _, caller) => {
+        const target = { id, name, on: seenOnDesk(caller) };
+        return acted(
+          typeof text === 'string'
+            ? acting.setText(target, text, instead)
+            : acting.putSecret(target, { name: text.secret, value: secretOf(caller) }),
+        );
+      },
     }),
     toolOf({
       name: 'keyboard_input',

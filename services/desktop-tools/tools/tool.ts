@@ -1,6 +1,6 @@
 import { z, type ZodObject } from 'zod';
 import type { Caller, HostedTool } from '#libs/mcp';
-import { ON_META, SeenOn } from '#proto';
+import { ON_META, SECRET_META, SeenOn } from '#proto';
 import { DesktopFault } from '../faults/index.js';
 
 /** A tool with its types, as one of many. */
@@ -73,4 +73,10 @@ export function seenOnDesk({ meta }: Caller): SeenOn | undefined {
   const parsed = SeenOn.safeParse(meta[ON_META]);
   if (parsed.success) return parsed.data;
   throw new DesktopFault('MISMATCH', 'what was seen is not said in a way that can be compared');
+}
+
+/** The value of the secret that a call names; undefined: there is none with it. */
+export function secretOf({ meta }: Caller): string | undefined {
+  const value = meta[SECRET_META];
+  return typeof value === 'string' ? value : undefined;
 }

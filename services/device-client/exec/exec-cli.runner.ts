@@ -6,7 +6,7 @@ import { mkdir, open, realpath, stat, unlink, type FileHandle } from 'node:fs/pr
 import { join, resolve } from 'node:path';
 import { execa } from 'execa';
 import { ToolFailure, type Tell } from '#libs/mcp';
-import { type CommandWall, type ExecCliResult, WORKSPACE_VARIABLE } from '#proto';
+import { type CommandWall, type ExecCliResult, type SecretRef, WORKSPACE_VARIABLE } from '#proto';
 import { exitOf, minimalEnvironment, type ExecCliInput } from './exec-cli.js';
 import { type ExecSettings, isWithin, wrapped, type WrappedCommand } from './exec-settings.js';
 import { OutputFeed, type OutputFiles, removeOutputs } from '../output/index.js';
@@ -16,7 +16,7 @@ import { watchLimits } from './limit-watch.runner.js';
 import { endMarked, MARK_VARIABLE } from './marked-processes.runner.js';
 import { ProcessGroup } from './process-group.runner.js';
 import type { ExecLimits } from '../sandbox/index.js';
-import type { SecretRef, SecretStore } from '../secrets/index.js';
+import type { SecretStore } from '../secrets/index.js';
 import { STDIN_FILE_NAME } from './stdin-file.js';
 
 const options = {

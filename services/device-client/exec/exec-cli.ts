@@ -1,7 +1,6 @@
 import { constants } from 'node:os';
-import { ExecCliResult } from '#proto';
+import { ExecCliResult, SecretRef } from '#proto';
 import { OUTCOME_BYTES_MAX } from '../output/index.js';
-import { SecretRef } from '../secrets/index.js';
 import { z } from 'zod';
 
 export const EXEC_LIMITS = {

@@ -141,6 +141,11 @@ describe('a secret that is not there', () => {
     [[], 'a'],
   ])('is found beside %j', (names, unknown) => expect(unknownSecret(call, names)).toBe(unknown));
 
+  it('is looked for where a text for a field of a screen is named by it', () => {
+    const put = { tool: 'set_edit_text', arguments: { id: '1', name: 'Password', text: { secret: 'login' } } };
+    expect([unknownSecret(put, ['login']), unknownSecret(put, ['a'])]).toEqual([undefined, 'login']);
+  });
+
   it('is nothing for other tools, which get their arguments as they are', () =>
     expect(unknownSecret({ ...call, tool: 'OTHER' }, [])).toBeUndefined());
 

@@ -12,7 +12,7 @@ import {
   type WallView,
 } from '#proto';
 import { endedWithout, EXEC_CLI_DEFINITION } from '../exec/index.js';
-import { secretsIn } from '../secrets/index.js';
+import { secretForField, secretsIn } from '../secrets/index.js';
 
 /** How a command was judged before it came, and what its approval gives it; absent: who approved it was shown nothing. */
 export interface JudgedOrder extends Judged {
@@ -99,7 +99,8 @@ export function ownPaths({
 
 /** Which of the secrets that a command wants this device does not have. */
 export function unknownSecret({ tool, arguments: args }: CommandCall, names: readonly string[]): string | undefined {
-  return tool === EXEC_CLI_DEFINITION.name ? secretsIn(args).find((name) => !names.includes(name)) : undefined;
+  const wanted = tool === EXEC_CLI_DEFINITION.name ? secretsIn(args) : [secretForField(tool, args)];
+  return wanted.find((name) => name !== undefined && !names.includes(name));
 }
 
 /**

@@ -5,4 +5,4 @@
 export * from './redacted-answer.js';
 export * from './redactor.js';
 export * from './secret-store.adapter.js';
-export { SecretRef, secretsIn } from './secrets.js';
+export { secretForField, secretsIn } from './secrets.js';

@@ -2,9 +2,10 @@ import { constants } from 'node:fs';
 import { open, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
+import { SecretName } from '#proto';
 import { errorCode, InputError } from '../faults/index.js';
 import { Redactor } from './redactor.js';
-import { SECRET_LIMITS, secretIn, SecretName } from './secrets.js';
+import { SECRET_LIMITS, secretIn } from './secrets.js';
 
 const OTHERS = 0o077;
 const OTHERS_WRITE = 0o022;

@@ -1,5 +1,4 @@
-import { fieldsOf, type Json } from '#proto';
-import { z } from 'zod';
+import { fieldsOf, type Json, secretNamed } from '#proto';
 
 export const SECRET_LIMITS = {
   /** Shorter ones stand in too many texts by chance: what is replaced would say more than what is kept. */
@@ -10,26 +9,16 @@ export const SECRET_LIMITS = {
   valuesMax: 1_024,
 } as const;
 
-/** The name of a file in the directory for secrets. */
-export const SecretName = z
-  .string()
-  .regex(/^[A-Za-z0-9_-]{1,64}$/, 'the name of a secret is 1 to 64 letters, digits, _ or -');
-
-/** Stands for the value, which only the device has. */
-export const SecretRef = z
-  .strictObject({ secret: SecretName })
-  .describe('the value of a secret that lies on the device, by its name; the value itself is never shown');
-export type SecretRef = z.infer<typeof SecretRef>;
-
-/** The names of all secrets that the arguments of a command refer to, where a command may. */
+/** The names of all secrets that the arguments of a command line refer to, where one may. */
 export function secretsIn(args: Readonly<Record<string, Json>>): string[] {
   const env = fieldsOf(args['env']);
-  const named = [...Object.values(env), args['stdin']].flatMap((value) => {
-    const { secret } = fieldsOf(value);
-    return typeof secret === 'string' ? [secret] : [];
-  });
-  return [...new Set(named)];
+  const named = [...Object.values(env), args['stdin']].map((value) => secretNamed(value));
+  return [...new Set(named.filter((name) => name !== undefined))];
 }
+
+/** The secret that a tool of a screen is to put into a field; only one of them may. */
+export const secretForField = (tool: string, args: Readonly<Record<string, Json>>): string | undefined =>
+  tool === 'set_edit_text' ? secretNamed(args['text']) : undefined;
 
 /** The value in the bytes of its file, or what is wrong with them. A newline at the end is an editor's. */
 export function secretIn(bytes: Buffer): { readonly value: string } | { readonly wrong: string } {

@@ -8,10 +8,10 @@ import {
   type ToolServerFact,
   type ToolServerSpec,
 } from '#libs/mcp';
-import { ON_META, type CommandId, type CommandWall, type Json, type SeenOn, type ToolInfo } from '#proto';
+import { ON_META, SECRET_META, type CommandId, type CommandWall, type Json, type SeenOn, type ToolInfo } from '#proto';
 import { AGENT_META, STDIN_FILE_META, WORKSPACE_META } from '../exec/index.js';
 import { WALL_META } from '../sandbox/index.js';
-import { RedactedOutput, withoutSecrets, type Redactor, type SecretStore } from '../secrets/index.js';
+import { RedactedOutput, secretForField, withoutSecrets, type Redactor, type SecretStore } from '../secrets/index.js';
 import { toolInfos } from './tool-infos.js';
 
 export interface ToolboxServer {
@@ -63,7 +63,7 @@ export interface ToolboxOptions {
   /** The same for answers of the other servers, which may have files in them; never rejects. */
   readonly settleFiles?: SettleFiles | undefined;
   /** What must not be in any answer, nor in what is told of a running call. */
-  readonly secrets?: Pick<SecretStore, 'refresh'> | undefined;
+  readonly secrets?: Pick<SecretStore, 'refresh' | 'valueOf'> | undefined;
   readonly logger: Logger;
   readonly monotonicMs: () => number;
   /** The tools are not those of the last time any more. */
@@ -134,14 +134,24 @@ export class Toolbox {
     const output = redactor && options.onOutput && new RedactedOutput(redactor, options.onOutput);
     const onOutput = output === undefined ? options.onOutput : (piece: ToolOutput) => output.push(piece);
     // Only the own server may know who asks, and is believed to do as it is told; who has a screen compares what its agent saw.
-    const seen = entry.hasScreen && options.on !== undefined ? { [ON_META]: options.on } : undefined;
-    const meta = isOwn ? metaOf(options) : seen;
+    const meta = isOwn ? metaOf(options) : entry.hasScreen ? this.#screenMeta(tool, args, options) : undefined;
     const { timeoutMs } = entry;
     const answer = await entry.client.call(tool, args, { ...options, onOutput, meta, timeoutMs });
     output?.end();
     // Values may have been written anew while the call was running.
     const now = await secrets?.refresh();
     return withoutSecrets(await this.#settled(answer, options, { entry, redactor: now }), now);
+  }
+
+  /** What is told to a screen: where it is acted, and the value of a secret whose name alone is among the arguments. Foreign servers get none put in. */
+  #screenMeta(
+    tool: string,
+    args: Readonly<Record<string, Json>>,
+    { on, commandId }: Pick<ToolCall, 'on' | 'commandId'>,
+  ): CallOptions['meta'] {
+    const secret = commandId === null ? undefined : secretForField(tool, args);
+    const value = secret === undefined ? undefined : this.#options.secrets?.valueOf(secret);
+    return { ...(on !== undefined && { [ON_META]: on }), ...(value !== undefined && { [SECRET_META]: value }) };
   }
 
   /** What of an answer is too long for it, or a file, is kept elsewhere before anybody is told of it. */
