@@ -163,8 +163,8 @@ describe('one signal ends every verb', () => {
 
 describe('a word about the inbox', () => {
   const ENTRY = '4kq7w2m9x0ab';
-  /** What a command says when whoever listens does this with each try. */
-  async function said(listen?: (id: string, tries: number) => unknown) {
+  /** What a command says when whoever listens does this with each try, and it is given up after this long. */
+  async function said(listen?: (id: string, tries: number) => unknown, forS = 2) {
     const bus = await connect({ servers: server.url });
     const tries: string[] = [];
     if (listen !== undefined) {
@@ -179,7 +179,10 @@ describe('a word about the inbox', () => {
     }
     const terminal = fakeTerminal();
     const env = environment(server.url, LONG_S);
-    const exitCode = await runProgram(['attention', 'take', ENTRY, '--timeout', '2'], surroundings(terminal, env));
+    const exitCode = await runProgram(
+      ['attention', 'take', ENTRY, '--timeout', String(forS)],
+      surroundings(terminal, env),
+    );
     await bus.close();
     return { exitCode, out: terminal.outLines, err: terminal.errLines.join('\n'), tries: new Set(tries) };
   }
@@ -200,7 +203,7 @@ describe('a word about the inbox', () => {
     const refusal = { error: { code: 'TRY_AGAIN', message: 'PostgreSQL is not there yet.', issues: [] } };
     const by = { kind: 'person', id: 'anna' };
     const word = { attentionId: ENTRY, state: 'taken', by, at: '2026-11-20T12:00:00.000Z', changed: true };
-    const { exitCode, out, tries } = await said((_, times) => (times < 3 ? refusal : word));
+    const { exitCode, out, tries } = await said((_, times) => (times < 3 ? refusal : word), LONG_S);
     expect([exitCode, out, tries.size]).toEqual([0, [`${ENTRY} is taken on by anna`], 1]);
   });
 });

@@ -423,7 +423,8 @@ describe('GET /v1/runs/:id/output', () => {
     await Promise.all([whole.promise, part.promise]);
     const commandId = commandIdOf({ runId: RUN.runId, taskId: task?.id ?? '', attempt: 1 });
     const chunk = { commandId, deviceId: 'web-1', stream: 'stdout', offset: 0, text: 'one' };
-    nc.publish(subjects.output(commandId), JSON.stringify(chunk));
+    // Stored before the task is over: outputs and runs are streams of their own, and neither waits for the other.
+    await jetstream(nc).publish(subjects.output(commandId), JSON.stringify(chunk));
     for (const commit of rest) await append(commit);
     for (const { status, headers, text } of [await live, await ofTask]) {
       expect([status, headers['content-type']]).toEqual([200, 'text/event-stream; charset=utf-8']);

@@ -108,8 +108,9 @@ describe('an agent on a real server', () => {
   it('says which agents it serves for as long as it does, and what its policy says', async () => {
     const serving = await agent('i2', new ScriptedChatModel([]));
     const agents = async () => (await readMembers(nc, 'device-agent')).map((member) => member.agents);
-    while ((await agents()).length === 0) await moment();
-    expect(await agents()).toEqual([['LinuxAgent']]);
+    let served = await agents();
+    for (; served.length === 0; served = await agents()) await moment();
+    expect(served).toEqual([['LinuxAgent']]);
     const command = { tool: 'EXEC_CLI', arguments: { command: 'rm x' } };
     expect(await query(nc, 'device-agent', 'explain', { command })).toMatchObject({
       verdict: { decision: 'approve', rule: 'program.rm' },

@@ -281,6 +281,9 @@ describe('the device agent on a real server', () => {
     while ((await jsm.consumers.info(stream, durable)).num_ack_pending === 0) await moment();
     await server.restart();
     serveDevice(nc);
+    for await (const { types } of readCommits(nc, 'ATTEMPTS', { afterSequence: 0 })) {
+      if (types.includes('ATTEMPT_FINISHED')) break;
+    }
     await acknowledged();
     expect(
       commitsOf(await attempts.load(KEY_A))

@@ -35,6 +35,8 @@ const BERT = { kind: 'person', id: 'bert' } as const;
 const [ALICE, CI] = [createUser(), createUser()];
 const now = () => systemClock.now();
 const HEARTBEAT_MS = 500;
+/** Until when an approval may be given, and what it grants lasts, where no time is to pass. */
+const LONG_MS = 3_600_000;
 
 let nats: TestNats;
 let nc: NatsConnection;
@@ -78,7 +80,7 @@ describe('what an agent asks', () => {
     await serveAgents();
     const runId = await accepted('approve-1', ['a']);
     await untilEvent(runId, 'TASK_STARTED');
-    const approvalId = await ask(runId, 60_000);
+    const approvalId = await ask(runId, LONG_MS);
     const requested = await untilEvent(runId, 'APPROVAL_REQUESTED');
     expect(requested.events[0]?.data).toMatchObject({ ask: { approvalId, command: { tool: 'NOOP' } } });
     expect(requested.causes).toEqual([{ kind: 'attempt', id: 'a.1.ask.1' }]);
@@ -92,7 +94,7 @@ describe('what an agent asks', () => {
     const answered = await tell('ANSWER', runId, { approvalId, text: 'yes' });
     expect(answered).toMatchObject({ answer: 'rejected', reason: { code: 'INVALID_STATE' } });
 
-    const approved = await tell('APPROVE', runId, { approvalId, note: 'looks right', grantMs: 60_000 });
+    const approved = await tell('APPROVE', runId, { approvalId, note: 'looks right', grantMs: LONG_MS });
     expect(approved).toMatchObject({ answer: 'accepted' });
     const late = await tell('REJECT', runId, { approvalId: `${runId}.a.1.9.0` });
     expect(late).toMatchObject({ answer: 'rejected' });
@@ -121,7 +123,7 @@ describe('what an agent asks', () => {
     const answer = await tell('FORK', parent, { at: 3 });
     const runId = 'runId' in answer ? (answer.runId ?? '') : '';
     await untilEvent(runId, 'TASK_STARTED');
-    const approvalId = await ask(runId, 60_000, 'b');
+    const approvalId = await ask(runId, LONG_MS, 'b');
     await untilEvent(runId, 'APPROVAL_REQUESTED');
     // Two may approve, until one of them may no more: what counts is how it is now.
     const bert = await introduceWith(nc, BERT, ['approver']);

@@ -115,8 +115,9 @@ describe('a planner on a real server', () => {
   it('says that it is there for as long as it is', async () => {
     const serving = await planner('i3');
     const instances = async () => (await readMembers(nc, 'planner')).map(({ instance }) => instance);
-    while ((await instances()).length === 0) await moment();
-    expect(await instances()).toEqual(['i3']);
+    let there = await instances();
+    for (; there.length === 0; there = await instances()) await moment();
+    expect(there).toEqual(['i3']);
     await serving.stop();
     expect(await instances()).toEqual([]);
   });

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { jetstream } from '@nats-io/jetstream';
+import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { Kvm, type KV } from '@nats-io/kv';
 import { createUser } from '@nats-io/nkeys';
 import type { NatsConnection } from '@nats-io/transport-node';
@@ -22,6 +22,10 @@ import { REGISTRY_CONFIG, RegistryModule, ROWS, SEED } from './registry.module.j
 const LOOK_MS = 10;
 const GRACE_MS = 400;
 const CREDENTIAL_MS = 3_600_000;
+/** How long a presence lasts that nobody renews: a gateway would, and a test takes as long as the machine lets it. */
+const PRESENCE_MS = 3_600_000;
+const DEDUPE_MS = 1_000;
+const NANOS_PER_MS = 1_000_000;
 
 /** For replicas without a database. */
 const NOWHERE: ProfileStore & { readonly name: string } = {
@@ -75,7 +79,9 @@ export class Rig {
     const server = await startTestNats({ provisioned: true });
     const nc = await connect(server, 'test');
     await asksAs(nc, OLGA);
-    return new Rig(server, nc, await new Kvm(jetstream(nc)).open(BUCKETS.PRESENCE.bucket));
+    const rig = new Rig(server, nc, await new Kvm(jetstream(nc)).open(BUCKETS.PRESENCE.bucket));
+    await rig.presencesLast();
+    return rig;
   }
 
   async stop(): Promise<void> {
@@ -174,6 +180,13 @@ export class Rig {
       ...changes,
     };
     await this.#presence.put(deviceId, JSON.stringify(value));
+  }
+
+  /** How long a presence lasts from when it was said, also of those that are there. */
+  async presencesLast(ms = PRESENCE_MS): Promise<void> {
+    const jsm = await jetstreamManager(this.nc, { checkAPI: false });
+    const lasts = { max_age: ms * NANOS_PER_MS, duplicate_window: Math.min(ms, DEDUPE_MS) * NANOS_PER_MS };
+    await jsm.streams.update(`KV_${BUCKETS.PRESENCE.bucket}`, lasts);
   }
 
   vanish(deviceId: DeviceId): Promise<void> {

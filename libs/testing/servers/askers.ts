@@ -24,9 +24,12 @@ export async function asksAs(nc: NatsConnection, actor: Actor = { kind: 'person'
   return seed;
 }
 
+/** A limit for what hangs: what is slow has a busy machine. */
+const ANSWER_MS = 60_000;
+
 /** Asks as it is said, whoever has signed it or not: what `query` would never send. Throws QueryRefusedError. */
 export async function askRaw(nc: NatsConnection, subject: string, question: object): Promise<unknown> {
-  const asked = await ask(nc, subject, JSON.stringify(question), 5_000);
+  const asked = await ask(nc, subject, JSON.stringify(question), ANSWER_MS);
   if (asked.kind !== 'answered') throw new Error(`${subject}: ${asked.kind}`);
   const no = QueryError.safeParse(asked.json);
   if (no.success) throw new QueryRefusedError(no.data.error);

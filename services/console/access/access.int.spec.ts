@@ -333,12 +333,14 @@ describe('who looked at what', () => {
 describe('the last use of a token', () => {
   it('is told the registry by the first request with it, and by no other within the hour', async () => {
     const subject = subjects.query('registry', 'token-used');
-    const told = () => atRegistry.filter((one) => one.subject === subject).map(({ body }) => body);
-    const before = told().length;
+    // Nobody waits for it: those of other tokens may still be on their way.
+    const told = (tokenId: string) =>
+      atRegistry.filter((one) => one.subject === subject && 'tokenId' in one.body && one.body.tokenId === tokenId);
+    const before = told('laptop').length;
     await Promise.all(Array.from({ length: 10 }, () => get('/v1/me', CI_TOKEN)));
     await Promise.all(Array.from({ length: 10 }, () => get('/v1/me')));
-    while (told().length === before) await get('/v1/me', CI_TOKEN);
-    expect(told().slice(before)).toEqual([expect.objectContaining({ tokenId: 'ci' })]);
+    while (told('ci').length === 0) await get('/v1/me', CI_TOKEN);
+    expect([told('ci').length, told('laptop').length]).toEqual([1, before]);
   });
 });
 
@@ -361,7 +363,8 @@ it('an artifact is given whole to who may read outputs, as bytes, when that is r
   expect(await reply.text()).toBe(content.toString());
   const [type, policy] = ['content-type', 'content-security-policy'].map((name) => reply.headers.get(name));
   expect([type, policy]).toEqual(['application/octet-stream', 'sandbox']);
-  expect((await records()).at(-1)).toMatchObject({ what: 'OUTPUT_READ', artifact: sha256, actor: { id: 'anna' } });
+  const read = (await records()).filter(({ what }) => what === 'OUTPUT_READ');
+  expect(read.at(-1)).toMatchObject({ artifact: sha256, actor: { id: 'anna' } });
   const [none, bad] = [await get(`/v1/artifacts/${'0'.repeat(64)}`), await get('/v1/artifacts/x')];
   expect([none.status, bad.status]).toEqual([404, 400]);
 });
@@ -443,7 +446,8 @@ describe('what a service is asked as it is', () => {
     });
     return { status: reply.status, key: reply.headers.get('idempotency-key'), json: (await reply.json()) as object };
   };
-  const last = () => atRegistry.at(-1);
+  /** What the registry was asked last for somebody; that a token was used it is told beside that. */
+  const last = () => atRegistry.findLast(({ subject }) => subject !== subjects.query('registry', 'token-used'));
 
   it('is asked in the name of the caller, with what the address says and what the body says', async () => {
     const held = await post('/v1/devices/web-1/hold', { reason: 'a new disk' });

@@ -169,7 +169,8 @@ describe('the upgrade', () => {
 
   it('has room for so many of one caller, and again when one is gone', async () => {
     await tell('many', ['viewer']);
-    const open = await Promise.all(Array.from({ length: 32 }, () => client('many')));
+    const first = await until(() => client('many'));
+    const open = [first, ...(await Promise.all(Array.from({ length: 31 }, () => client('many'))))];
     await expect(client('many')).rejects.toThrow('429');
     await client('anna');
     open[0]?.end();
@@ -224,7 +225,9 @@ describe('a run', () => {
     await one.heard('live', 2);
     await append(commits.slice(1, 2));
     await one.heard('commit', 2);
-    expect(one.said.map(({ kind }) => kind)).toEqual(['commit', 'live', 'stale', 'live', 'commit']);
+    // A server that comes back may be lost once more before it has answered.
+    const said = one.said.map(({ kind }) => kind).join(' ');
+    expect(said).toMatch(/^commit live(?: stale live)+(?: stale)? commit\b/u);
   });
 
   it('is told of by its plans and attempts, too, and of none that is not there', async () => {
@@ -243,15 +246,16 @@ describe('a run', () => {
     one.open(2, { kind: 'plans', run: runId });
     one.open(3, { kind: 'run', run: 'nobody' });
     one.open(4, { kind: 'output', run: runId, task: taskId, attempt: 1 });
-    await one.heard('live', 2);
-    await one.heard('end');
+    await one.heard('live', 1, 1);
+    await one.heard('live', 1, 2);
+    await one.heard('end', 1, 4);
     expect(one.of('attempt-commit').map((said) => said.commit)).toEqual([commit]);
     expect(await one.heard('error')).toMatchObject([{ channel: 3, code: 'NOT_FOUND' }]);
     const bytes = one.of('bytes', 4);
     expect(bytes.map(({ text }) => text).join('')).toBe('one\ntwo\n');
     const { command = '', stream = 'stdout' } = bytes[0] ?? {};
     one.open(5, { kind: 'output', run: runId, task: taskId, attempt: 1, after: [{ command, stream, offset: 4 }] });
-    await one.heard('end', 2);
+    await one.heard('end', 1, 5);
     expect(one.of('bytes', 5).map(({ offset, text }) => [offset, text])).toEqual([[4, 'two\n']]);
   });
 });
@@ -286,23 +290,26 @@ describe('a client that reads slowly', () => {
     const before = residentBytes();
     slow.pause();
     await append(commits.slice(1));
-    await quick.heard('commit', commits.length);
-    expect(numbers(quick)).toEqual(commits.map(({ number }) => number));
+    expect(await readWhole(quick, run, commits.length)).toEqual(commits.map(({ number }) => number));
     expect(residentBytes() - before).toBeLessThan(LEAST_BYTES / 2);
-    // One of them is read to its end now; where the console gave the socket up meanwhile, from the place that is known.
+    // One of them is read to its end now.
     for (const channel of channels.slice(1)) slow.say({ op: 'close', channel });
     slow.resume();
+    expect(await readWhole(slow, run, commits.length)).toEqual(commits.map(({ number }) => number));
+  });
+
+  /** The numbers of all commits of a run that is open on channel 0; where the console gave the socket up meanwhile, from the place that is known. */
+  async function readWhole(begun: LiveClient, run: string, count: number): Promise<number[]> {
     const seen: number[] = [];
-    for (let [one, after] = [slow, 0]; ;) {
-      await one.heard('commit', commits.length - seen.length, 0).catch(() => undefined);
+    for (let [one, after] = [begun, 0]; ;) {
+      await one.heard('commit', count - seen.length, 0).catch(() => undefined);
       seen.push(...numbers(one, 0));
       after = one.of('commit', 0).at(-1)?.sequence ?? after;
-      if (seen.length >= commits.length) break;
+      if (seen.length >= count) return seen;
       one = await until(() => client());
       one.open(0, { kind: 'run', run, after });
     }
-    expect(seen).toEqual(commits.map(({ number }) => number));
-  });
+  }
 });
 
 const WORDS_CHARS = 16_000;

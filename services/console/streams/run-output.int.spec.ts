@@ -12,6 +12,7 @@ import { SSE_LIMITS } from './sse.js';
 
 const PIECE_BYTES = 16_384;
 const ANY_BYTES = Number.POSITIVE_INFINITY;
+const ANY_MS = 3_600_000;
 
 let bus: TestBus;
 let gateway: NatsConnection;
@@ -136,7 +137,8 @@ describe('RunOutput', () => {
     const second = write('other', 'x', { stream: 'stderr' });
     gateway.publish(subjects.output(first.commandId), '{');
     gateway.publish(subjects.output(first.commandId), JSON.stringify(second));
-    await gateway.flush();
+    // Outputs and runs are streams of their own: neither waits for the other.
+    await client.until(JSON.stringify(second));
     await finish();
     await client.ended;
     expect(await served).toBe('over');
@@ -150,7 +152,7 @@ describe('RunOutput', () => {
     const client = await ask(port, `${runId}/${taskId}`);
     write('other', 'not asked for');
     const wanted = write(taskId, 'asked for');
-    await gateway.flush();
+    await client.until(JSON.stringify(wanted));
     await finish();
     await client.ended;
     expect(chunksOf(client.text())).toEqual([wanted]);
@@ -204,7 +206,8 @@ describe('RunOutput', () => {
       write(taskId, String(index % 10).repeat(PIECE_BYTES), { offset: PIECE_BYTES * index }),
     );
     await gateway.flush();
-    const { port } = await open({ bufferBytesMax: 100_000 });
+    // In time is any time: how long this test takes for the other client is no part of it.
+    const { port } = await open({ bufferBytesMax: 100_000, drainMsMax: ANY_MS });
     const socket = connect(port, '127.0.0.1').pause();
     socket.write(`GET /${runId} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`);
     const { port: second } = await open();

@@ -3,7 +3,7 @@ import { jetstream } from '@nats-io/jetstream';
 import { foldRun, viewOf } from '#libs/constellation';
 import { RunTimers, StoreWatch } from '#libs/messaging';
 import { Metrics } from '#libs/platform';
-import { generateAskedHistory, generateHistory, valueOf, type HistoryStep, type Replica } from '#libs/testing';
+import { generateAskedHistory, generateHistory, moment, valueOf, type HistoryStep, type Replica } from '#libs/testing';
 import { DURABLES, subjects } from '#proto';
 import { CheckpointEntity } from '../entities/index.js';
 import { Rig } from '../rig.testing.js';
@@ -22,6 +22,18 @@ afterAll(async () => {
 const collected = (): Promise<string> => service.get(Metrics).text();
 const requests = { stream: DURABLES.requests.stream, durable: DURABLES.requests.durable };
 
+/** Collected again until it is so: others hear of what is stored each in their own time. */
+async function collectedWhen(isSo: (text: string) => boolean): Promise<string> {
+  for (;;) {
+    const text = await collected();
+    if (isSo(text)) return text;
+    await moment();
+  }
+}
+
+/** What is said when no projection is behind, of any stream. */
+const caughtUp = (): Promise<string> => collectedWhen((text) => valueOf(text, 'orrery_logging_lag_messages') === 0);
+
 it('says what waits on the bus, of whomever: in messages, in seconds, as timers, as dead letters', async () => {
   const before = await collected();
   expect(valueOf(before, 'orrery_durable_lag_messages', requests)).toBe(0);
@@ -35,8 +47,7 @@ it('says what waits on the bus, of whomever: in messages, in seconds, as timers,
   const timers = new RunTimers(rig.nc);
   for (const runId of ['run-1', 'run-2', 'run-3']) await timers.arm(runId, Date.now() + 3_600_000);
 
-  const after = await collected();
-  expect(valueOf(after, 'orrery_durable_lag_messages', requests)).toBe(2);
+  const after = await collectedWhen((text) => valueOf(text, 'orrery_durable_lag_messages', requests) === 2);
   expect(valueOf(after, 'orrery_durable_lag_seconds', requests)).toBeGreaterThan(0);
   expect(valueOf(after, 'orrery_timers_armed', { of: 'runs' })).toBe(3);
   expect(valueOf(after, 'orrery_timers_armed', { of: 'devices' })).toBe(0);
@@ -73,6 +84,7 @@ it('says which runs are open and what waits for a person', async () => {
 
 it('says how far a projection is behind that stands still', async () => {
   const steps = generateHistory({ seed: 7, tasks: 3 }).filter(({ kind }) => kind === 'run');
+  await caughtUp();
   await rig.source.transaction(async (manager) => {
     await manager.query(`lock table ${rig.source.getMetadata(CheckpointEntity).tablePath} in exclusive mode`);
     await rig.appendAll(steps);
@@ -81,10 +93,7 @@ it('says how far a projection is behind that stands still', async () => {
     expect(valueOf(text, 'orrery_logging_lag_seconds', { stream: 'RUNS' })).toBeGreaterThan(0);
     expect(valueOf(text, 'orrery_logging_lag_seconds', { stream: 'ATTEMPTS' })).toBe(0);
   });
-  await rig.checkpointed('RUNS');
-  const text = await collected();
-  expect(valueOf(text, 'orrery_logging_lag_messages')).toBe(0);
-  expect(valueOf(text, 'orrery_logging_lag_seconds')).toBe(0);
+  expect(valueOf(await caughtUp(), 'orrery_logging_lag_seconds')).toBe(0);
 });
 
 /** A history up to where a person is asked. */

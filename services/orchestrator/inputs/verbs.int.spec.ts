@@ -257,7 +257,13 @@ describe('verbs over the bus', () => {
     const runId = await submit(`grant-${whose.length}`, ['a'], []);
     const until = (ms: number) => new Date(systemClock.now() + ms).toISOString();
     const grantOf = (user: typeof ALICE, change: Partial<Parameters<typeof signEditGrant>[1]> = {}) =>
-      signEditGrant(seedOf(user), { runId, access: 'edit', issuedAt: until(0), expiresAt: until(60_000), ...change });
+      signEditGrant(seedOf(user), {
+        runId,
+        access: 'edit',
+        issuedAt: until(0),
+        expiresAt: until(3_600_000),
+        ...change,
+      });
     const task = { id: 'b', name: 'b', target: { device: 'web-1' }, command: { tool: 'NOOP', arguments: {} } };
     const proposal = { editId: null, edits: [{ tool: 'add_task', task }] };
     const propose = (user: typeof ALICE, grant?: ReturnType<typeof grantOf>) => {
@@ -269,7 +275,7 @@ describe('verbs over the bus', () => {
       [grantOf(ALICE, { runId: 'another' }), /is for run another/u],
       [grantOf(ALICE, { expiresAt: until(-1) }), /was good until/u],
       [grantOf(ALICE, { expiresAt: until(LIMITS.editGrantMsMax + 60_000) }), /longer than 24 h/u],
-      [{ ...grantOf(ALICE), expiresAt: until(120_000) }, /does not fit/u],
+      [{ ...grantOf(ALICE), expiresAt: until(7_200_000) }, /does not fit/u],
       [grantOf(MALLORY), /stands for nobody/u],
       [grantOf(PLANNER), /only a person/u],
     ];

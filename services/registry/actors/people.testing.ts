@@ -21,6 +21,9 @@ export const publicKeyOf = (seed: string): string => fromSeed(new TextEncoder().
 
 type Order = 'access' | Extract<QueryName<'registry'>, `people${string}` | `token${string}` | `content${string}`>;
 
+/** A limit for what hangs: what is slow has a busy machine. */
+const ANSWER_MS = 60_000;
+
 /** Asks the registry as whoever has the seed. */
 export function askAs<N extends Order>(
   nc: NatsConnection,
@@ -28,7 +31,8 @@ export function askAs<N extends Order>(
   name: N,
   body: object,
 ): Promise<QueryAnswer<'registry', N>> {
-  return query(nc, 'registry', name, body as QueryRequest<'registry', N>, { signer: { seed, now: Date.now } });
+  const options = { signer: { seed, now: Date.now }, timeoutMs: ANSWER_MS };
+  return query(nc, 'registry', name, body as QueryRequest<'registry', N>, options);
 }
 
 /** Why it was refused, or the answer. */

@@ -202,8 +202,9 @@ describe('a command that changes a run', () => {
   it('whose outcome nobody knows ends with code 4 and says how to say it again', async () => {
     const { exitCode, out, err } = await orrery(`retry ${RUN} a --timeout 3`);
     expect({ exitCode, out }).toEqual({ exitCode: 4, out: [] });
+    // By what the last try came to: a busy machine may not be told in time that nobody is there.
     expect(err.at(-1)).toMatch(
-      /^orrery: Nobody serves the run at the moment\. Whether it was done is not known; say it again with --id \w{26}$/u,
+      /^orrery: (?:Nobody serves the run at the moment|Whoever serves the run did not answer in time)\. Whether it was done is not known; say it again with --id \w{26}$/u,
     );
   });
 
