@@ -5,7 +5,7 @@
 export { makeTestAuthority, type TestAuthority, type TestCertificate } from './servers/certificates.js';
 export { startTestNats, type TestNats, type TestNatsOptions } from './servers/nats-server.js';
 export { introduce, introduceWith, showActors, startTestBus, type TestBus } from './servers/test-bus.js';
-export { ANY_PROOF, ANYBODY, asksAs, asksAsAnybody, askRaw } from './servers/askers.js';
+export { ANY_PROOF, ANYBODY, askedOnce, asksAs, asksAsAnybody, askRaw } from './servers/askers.js';
 export { notAsked } from './servers/not-asked.js';
 export { moment } from './servers/moment.js';
 export { ownPort } from './servers/own-port.js';

@@ -10,6 +10,7 @@ import { attentionIdOf, NO_COMMITS, openAttemptLog, openPlanLog, openRunLog, sea
 import { verifyActorProof } from '#libs/keys';
 import { connectBus, QueryRefusedError, serveQueries } from '#libs/messaging';
 import {
+  askedOnce,
   notAsked,
   ANYBODY,
   forkHistory,
@@ -387,7 +388,7 @@ describe('dlq', () => {
     const { exitCode } = await orrery('dlq retry 1');
     service.unsubscribe();
     expect(exitCode).toBe(0);
-    expect(asked).toEqual([{ stream: 'ATTEMPTS', sequence: 7 }]);
+    expect(askedOnce(asked)).toEqual([{ stream: 'ATTEMPTS', sequence: 7 }]);
   });
 
   it('drop deletes one, and nothing that is not there', async () => {
@@ -417,7 +418,7 @@ describe('dlq', () => {
     const id = Number(lines[0]?.[0]);
     expect((await orrery(`dlq retry ${id + 1}`)).exitCode).toBe(0);
     for (const subscription of subscriptions) subscription.unsubscribe();
-    expect(asked).toEqual(['device-agent', 'planner']);
+    expect(askedOnce(asked)).toEqual(['device-agent', 'planner']);
     expect((await orrery(`dlq drop ${id + 2}`)).out).toEqual([
       `dropped ${[0, 1, 2, 3].map((at) => id + at).join(', ')}`,
     ]);

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { createUser } from '@nats-io/nkeys';
 import { ask, QueryRefusedError, signsQueries, type Authority } from '#libs/messaging';
@@ -34,6 +35,11 @@ export async function askRaw(nc: NatsConnection, subject: string, question: obje
   const no = QueryError.safeParse(asked.json);
   if (no.success) throw new QueryRefusedError(no.data.error);
   return asked.json;
+}
+
+/** What somebody was asked, without repetitions: a question whose answer is late is put a second time. */
+export function askedOnce<T>(asked: readonly T[]): T[] {
+  return asked.filter((one, index) => index === 0 || !isDeepStrictEqual(one, asked[index - 1]));
 }
 
 /** Stands for the proof of somebody, where it is only kept. */

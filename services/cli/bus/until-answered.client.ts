@@ -4,6 +4,8 @@ import { cleanLine, type CliContext } from '../terminal/index.js';
 
 /** Each try, at most. */
 const TRY_MS_MAX = 3_000;
+/** And at least: one that nobody could answer in time would only hide why the others were not. */
+const TRY_MS_MIN = 1_000;
 /** Between two tries. */
 const PAUSE_MS = 250;
 
@@ -15,7 +17,7 @@ interface Again {
 }
 
 /**
- * Asks again, for as long as it is told, while nobody answers or whoever does cannot do it now: what is asked has an id, and is done once. A person
+ * Asks again, for as long as it is told and at most a second longer, while nobody answers or whoever does cannot do it now: what is asked has an id, and is done once. A person
  * is told once that it takes longer. Throws what the last try threw.
  */
 export async function untilAnswered<T>(
@@ -27,7 +29,7 @@ export async function untilAnswered<T>(
   let wasHeard = false;
   for (let isTold = false; ; isTold = true) {
     try {
-      return await put(Math.max(1, Math.min(TRY_MS_MAX, Math.ceil(end - performance.now()))));
+      return await put(Math.max(TRY_MS_MIN, Math.min(TRY_MS_MAX, Math.ceil(end - performance.now()))));
     } catch (error) {
       if (!mayComeBack(error)) throw error;
       wasHeard ||= !isUnheard(error);

@@ -39,6 +39,8 @@ const SERVICES = resolve('dist/services');
 /** What nats-server may store: much more than it does. */
 const STORE_MIB = 64;
 const MIB = 1024 * 1024;
+/** A limit for what hangs: what is slow has a busy machine. */
+const ANSWER_MS = 60_000;
 let bus: TestBus;
 let database: TestPostgres;
 let proxy: ChaosProxy;
@@ -107,7 +109,8 @@ const ask = <N extends Name>(
   who: string,
   name: N,
   body: QueryRequest<'logging', N>,
-): Promise<QueryAnswer<'logging', N>> => query(cli, 'logging', name, body, { signer: signerOf(who) });
+): Promise<QueryAnswer<'logging', N>> =>
+  query(cli, 'logging', name, body, { signer: signerOf(who), timeoutMs: ANSWER_MS });
 
 async function codeOf(asked: Promise<unknown>): Promise<string> {
   try {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { QueryRefusedError, serveQueries, type QueryRequest, type Served } from '#libs/messaging';
-import { ANYBODY, startTestBus, type TestBus } from '#libs/testing';
+import { ANYBODY, askedOnce, startTestBus, type TestBus } from '#libs/testing';
 import type { PolicyVerdict } from '#proto';
 import { runProgram } from '../../run-program.js';
 import { fakeTerminal, surroundings } from '../../testing/fake-terminal.js';
@@ -56,7 +56,9 @@ describe('orrery policy explain --device', () => {
     expect(err).toEqual([]);
     expect(JSON.parse(out.join(''))).toMatchObject({ command: 'df -h', ...VERDICT, policyHash: HASH });
     expect(exitCode).toBe(0);
-    expect(asked).toEqual([{ deviceId: 'web-1', command: { tool: 'EXEC_CLI', arguments: { command: 'df -h' } } }]);
+    expect(askedOnce(asked)).toEqual([
+      { deviceId: 'web-1', command: { tool: 'EXEC_CLI', arguments: { command: 'df -h' } } },
+    ]);
   });
 
   it('names the policy that spoke', async () => {
