@@ -16,6 +16,7 @@ import { setPriority, tmpdir, totalmem } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { dearestOf, secondsOfAll } from './specs/costs.mjs';
+import { groupOf } from './specs/group.mjs';
 import { warm } from './specs/warm.mjs';
 
 const NEEDS_NATS = new Set(['int', 'e2e', 'load', 'record', 'screenshots']);
@@ -205,6 +206,7 @@ function runJest({ suite, file, words, nicer, scratch = tmpdir() }, tell, hear) 
       env: { ...env, ...colors, ORRERY_TEST_SUITE: suite, ORRERY_SPEC_COSTS: costsOf(file), TMPDIR: scratch },
     });
     if (nicer > 0 && child.pid !== undefined) setPriority(child.pid, nicer);
+    const group = child.pid === undefined ? undefined : groupOf(suite, child.pid, isAlive);
     for (const stream of ['stdout', 'stderr'])
       child[stream].setEncoding('utf8').on('data', (chunk) => hear(stream, chunk));
     const pass = (signal) => {
@@ -223,10 +225,12 @@ function runJest({ suite, file, words, nicer, scratch = tmpdir() }, tell, hear) 
       for (const timer of [late, hard, drained]) clearTimeout(timer);
       for (const stream of [child.stdout, child.stderr]) stream.destroy();
       process.off('SIGTERM', pass).off('SIGINT', pass);
+      group?.end();
       resolve(ended);
     };
     child.once('exit', (code) => {
-      ended = { code, seconds: newSeconds() };
+      const waitedFor = newSeconds();
+      ended = { code, seconds: group?.seconds() ?? waitedFor };
       drained = setTimeout(done, DRAIN_MS);
     });
     child.once('error', done).once('close', done);

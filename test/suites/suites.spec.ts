@@ -1,7 +1,9 @@
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 
@@ -20,6 +22,7 @@ interface Suites {
 }
 
 const PLENTY = 16 * 2 ** 30;
+const LOOK_MS = 20;
 let suites: Suites;
 
 beforeAll(async () => {
@@ -54,6 +57,29 @@ it('tells the ten files that cost most, dearest first, and nothing when nobody h
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+});
+
+it('counts what nobody waits for, where the kernel has control groups and lets us make one', async () => {
+  const { groupOf } = (await import(
+    pathToFileURL(resolve(import.meta.dirname, '../../tools/specs/group.mjs')).href
+  )) as {
+    readonly groupOf: (
+      suite: string,
+      pid: number | undefined,
+      isAlive: (pid: number) => boolean,
+    ) => { readonly seconds: () => number; readonly end: () => boolean } | undefined;
+  };
+  const left = 'n=0; while [ $n -lt 100000 ]; do n=$((n + 1)); done';
+  const child = spawn('sh', ['-c', `read go; sh -c '${left}' & exit 0`], { stdio: ['pipe', 'pipe', 'ignore'] });
+  const [exited, closed] = [once(child, 'exit'), once(child, 'close')];
+  const group = groupOf('spec', child.pid, () => true);
+  child.stdout.resume();
+  child.stdin.end('go\n');
+  await exited;
+  // Whoever it has left holds the other end until its work is done.
+  await closed;
+  expect(group?.seconds() ?? 1).toBeGreaterThan(0.02);
+  while (group?.end() === false) await sleep(LOOK_MS);
 });
 
 describe('suites run', () => {
