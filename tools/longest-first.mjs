@@ -21,12 +21,12 @@ const LONGEST = [
   'test/e2e/console/console.e2e.spec.ts',
   'test/e2e/aip-faults.e2e.spec.ts',
   'test/e2e/control.e2e.spec.ts',
+  'test/e2e/files.e2e.spec.ts',
   'test/e2e/agents.e2e.spec.ts',
   'test/e2e/command-line.e2e.spec.ts',
   'test/e2e/credentials.e2e.spec.ts',
   'test/e2e/assistant.e2e.spec.ts',
   'test/e2e/planner.e2e.spec.ts',
-  'test/e2e/files.e2e.spec.ts',
   'test/e2e/rq5.e2e.spec.ts',
   'test/e2e/day.e2e.spec.ts',
   'test/e2e/recovery.e2e.spec.ts',
@@ -34,7 +34,6 @@ const LONGEST = [
   'test/histories/home.e2e.spec.ts',
   'test/e2e/constellation.e2e.spec.ts',
   'test/e2e/attention.e2e.spec.ts',
-  'test/e2e/whole-inputs.e2e.spec.ts',
 ];
 
 const place = ({ path }) => {

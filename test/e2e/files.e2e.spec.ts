@@ -1,13 +1,15 @@
 import { createHash } from 'node:crypto';
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { ArtifactRef, RunView, TaskConstellation } from '#proto';
 import { DeviceProcess } from './aip-faults-process.js';
+import { testsOfOutput } from './outputs.js';
 import { writeRequest } from './requests.js';
 import { TestSystem, until } from './system.js';
+import { testsOfWholeInputs } from './whole-inputs.js';
 
-/* A file from one machine to another through the whole system, and an output that no event could hold. */
+/* A file from one machine to another through the whole system, and an output that no event could hold: read while it is written, and by the next task. */
 
 const MIB = 1024 * 1024;
 const FILE_BYTES = 100_000_000;
@@ -133,11 +135,8 @@ it('a file that is on its way when the gateway is killed arrives all the same', 
   const whole = content(60_000_000);
   const artifact = { sha256: createHash('sha256').update(whole).digest('hex'), bytes: whole.length };
   await writeFile(join(jailOf('db-1'), 'again.bin'), whole);
-  const { health } = JSON.parse(await readFile(join(system.home, 'endpoints.json'), 'utf8')) as {
-    health: Record<string, string>;
-  };
   const seen = async (): Promise<number> => {
-    const metrics = await (await fetch(`${health['aip-gateway']}/metrics`)).text();
+    const metrics = await metricsOfGateway();
     return Number(/^orrery_aip_frames_total\{.*type="file_chunk".*\} (\d+)$/mu.exec(metrics)?.[1] ?? 0);
   };
   const before = await seen();
@@ -147,10 +146,20 @@ it('a file that is on its way when the gateway is killed arrives all the same', 
   expect(await ended).toMatchObject({ status: 'COMPLETED', attempts: 1, result: { value: { artifact } } });
 });
 
+/** What the gateway counts. One that was killed a moment ago is waited for. */
+async function metricsOfGateway(): Promise<string> {
+  const { health } = await system.endpoints();
+  return until('the metrics of the gateway', async () =>
+    fetch(`${health['aip-gateway']}/metrics`).then(
+      (response) => response.text(),
+      () => undefined,
+    ),
+  );
+}
+
 /** Pieces of files that the gateway has seen, either way. */
 async function pieces(): Promise<number> {
-  const { health } = await system.endpoints();
-  const metrics = await (await fetch(`${health['aip-gateway']}/metrics`)).text();
+  const metrics = await metricsOfGateway();
   return [...metrics.matchAll(/^orrery_aip_frames_total\{.*type="file_chunk".*\} (\d+)$/gmu)].reduce(
     (sum, [, count]) => sum + Number(count),
     0,
@@ -293,3 +302,6 @@ it('an image that a tool server of a device answers with is a file of its task, 
     await tools.kill9();
   }
 });
+
+describe('an output', () => testsOfOutput(() => system));
+describe('an input', () => testsOfWholeInputs(() => system));
