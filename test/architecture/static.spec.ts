@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
+import { tmpdir, totalmem } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { expect, it } from '@jest/globals';
 
@@ -10,11 +10,13 @@ const packageFile = createRequire(import.meta.url);
 /** A liveness deadline: each takes less than a minute where nothing else runs. */
 const DEADLINE_MS = 1_700_000;
 
+const GIB = 2 ** 30;
 /**
- * The native compiler is written in Go, whose collector runs whenever the heap has doubled: here when it is five times as large, a sixth of the
- * processor time less, and never because of that with more than this.
+ * The native compiler is written in Go, whose collector runs whenever the heap has doubled. Most of what it has made is still used at the end, so
+ * here it collects nothing before it has this much: a third of the memory of the machine, and where there is plenty as much as it ever takes.
  */
-const COLLECT_LATER = { GOGC: '400', GOMEMLIMIT: '4GiB' };
+const HEAP_BYTES = Math.max(4 * GIB, Math.min(totalmem() / 3, 8 * GIB));
+const COLLECT_LATER = { GOGC: 'off', GOMEMLIMIT: `${Math.round(HEAP_BYTES)}B` };
 
 /** Runs a tool of node_modules as `npm run verify` does; its own words are the failure message. */
 async function check(name: string, program: string, args: readonly string[]): Promise<string> {
