@@ -3,7 +3,7 @@
 // By folder: `model` explores small worlds to their end. `containers`, which needs a Docker engine, `load`, which needs an idle
 // machine and half an hour, `record`, which makes what later versions are held to, `canary`, which runs 20,000 lines in the place of
 // the 500 of `int`, `rules`, which asks promtool, `desktop`, which uses real programs on a screen, and `deep`, which runs what explores and
-// guesses as far as it goes (test/deep.ts), run only when they are asked for.
+// guesses as far as it goes (libs/testing/deep.ts), run only when they are asked for.
 const suites = {
   unit: {
     testMatch: ['**/*.spec.ts'],
@@ -28,6 +28,7 @@ const suites = {
     testMatch: [
       '**/test/model/model-check.spec.ts',
       '**/test/simulation/simulation.sim.spec.ts',
+      '**/libs/constellation/{chaos,confluence}.spec.ts',
       '**/test/fuzz/*-{server,client}.fuzz.spec.ts',
     ],
     testPathIgnorePatterns: ['/node_modules/', '/dist/'],

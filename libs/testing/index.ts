@@ -1,7 +1,8 @@
 /**
  * What tests start and talk to: servers (NATS, Postgres, certificates), a model server, devices that follow a script, a proxy
- * that breaks connections, phones that are none, recorded histories. Nothing of it is loaded by a service.
+ * that breaks connections, phones that are none, recorded histories; and whether a run goes as far as it can. Nothing of it is loaded by a service.
  */
+export { IS_DEEP } from './deep.js';
 export { makeTestAuthority, type TestAuthority, type TestCertificate } from './servers/certificates.js';
 export { startTestNats, type TestNats, type TestNatsOptions } from './servers/nats-server.js';
 export { introduce, introduceWith, showActors, startTestBus, type TestBus } from './servers/test-bus.js';

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
-import { IS_DEEP } from '../deep.js';
+import { IS_DEEP } from '#libs/testing';
 import { whole } from './arguments.js';
 import { ROOT } from './root.js';
 import { FRAMES_DEFAULT, SEED_DEFAULT, SOCKET_SHARE, TARGETS } from './targets.js';

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from '@jest/globals';
-import { IS_DEEP } from '../deep.js';
+import { IS_DEEP } from '#libs/testing';
 import { CONFIGURATIONS } from './configurations.js';
 import { explore, type Exploration } from './explore.js';
 

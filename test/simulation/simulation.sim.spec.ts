@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { IS_DEEP } from '../deep.js';
+import { IS_DEEP } from '#libs/testing';
 import { shrink } from './shrink.js';
 import { simulate } from './simulation.js';
 import { describeFailure, Tally } from './tally.js';
