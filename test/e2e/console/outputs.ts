@@ -47,6 +47,11 @@ export function testsOfOutputs(rig: () => ConsoleRig): void {
     const written = (await readFile(await (await download).path(), 'utf8')).trim().split('\n');
     expect(written.length).toBe(LINES);
     expect(written.findIndex((text, at) => !text.endsWith(` | line ${at + 1}`))).toBe(-1);
+    await page.getByRole('button', { name: 'In all that is kept' }).click();
+    const found = page.getByRole('group', { name: 'Found in all that is kept' });
+    await found.getByText('stdout 17: line 17').waitFor();
+    // Those that begin with 17, in order, and no others.
+    expect((await found.innerText()).trim().split('\n')).toHaveLength(111);
   });
 
   it('is drawn also where nobody looks: below the edge of a low window', async () => {

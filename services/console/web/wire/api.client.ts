@@ -33,6 +33,33 @@ export async function getText(path: string, signal?: AbortSignal): Promise<strin
   return (await ask(path, { signal: signal ?? null })).text();
 }
 
+/** A line may be as long as it likes. */
+const FIRST_CHARS_MAX = 256 * 1_024;
+
+/** The beginning of a text. */
+export interface FirstLines {
+  readonly lines: readonly string[];
+  /** It goes on behind them. */
+  readonly isMore: boolean;
+}
+
+/** Reads a text up to so many lines, and lets the rest of it be. Throws ApiError. */
+export async function getLines(path: string, max: number, signal: AbortSignal): Promise<FirstLines> {
+  const { body } = await ask(path, { signal });
+  const reader = body?.pipeThrough(new TextDecoderStream()).getReader();
+  let text = '';
+  for (;;) {
+    const { done, value = '' } = (await reader?.read()) ?? { done: true };
+    text += value;
+    const lines = text.split('\n');
+    if (lines.length > max + 1 || text.length > FIRST_CHARS_MAX) {
+      await reader?.cancel();
+      return { lines: text.slice(0, FIRST_CHARS_MAX).split('\n', max), isMore: true };
+    }
+    if (done) return { lines: lines.filter((line) => line !== ''), isMore: false };
+  }
+}
+
 /** The console's own interface, each operation with the types of its description. Throws ApiError. */
 export const askApi = apiClient(async (method, address, { body, key = newKey() }) =>
   method === 'GET' ? getJson(address) : changed(method, address, { body, key }),

@@ -9,6 +9,7 @@ import { Icon } from '../../../parts/index.js';
 import { live } from '../../../wire/index.js';
 import { words } from '../../../words/index.js';
 import { TerminalFeed } from './terminal-feed.js';
+import { WholeSearch } from './whole-search.js';
 
 defineAdoptedStyle();
 
@@ -126,6 +127,7 @@ export function OutputPane({ runId, taskId, attempt }: OutputProps): ReactElemen
             }}
           />
         </label>
+        <WholeSearch address={address} wanted={wanted} />
         <a className="button small" href={address} download={`${taskId}-${attempt}.txt`}>
           {words.output.download}
         </a>
