@@ -75,6 +75,9 @@ export const ON_META = 'orrery/on';
 /** The value of a secret travels under this name beside the call that names it, from the device client to the tools of its desktop and no further. */
 export const SECRET_META = 'orrery/secret';
 
+/** The attempt that a call is of travels under this name beside it, to the tools of a screen: whose work it is they know by that. */
+export const ATTEMPT_META = 'orrery/attempt';
+
 /** What an agent saw when it chose what to do: the device does it there, and nowhere else. */
 export const SeenOn = z.object({
   application: z.string().max(256),

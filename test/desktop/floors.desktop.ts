@@ -161,6 +161,19 @@ const reason = await whyNoDesktop();
     expect(await hands.secret(await field(), 'key-phrase', value)).toMatch(/PASSWORD: a secret goes into a password/u);
   });
 
+  it('is used by one attempt at a time: what one has listed and chosen is not there for another', async () => {
+    const [one, other, later] = [hands.as('t1', 1), hands.as('t2', 1), hands.as('t1', 2)];
+    await one.choose(({ application }) => application === 'mousepad');
+    const { id, name } = await one.named('MenuItem', 'File');
+    expect(await other.refusal('get_app_window_controls_info')).toMatch(/^NO_WINDOW: /u);
+    expect(await other.refusal('click_input', { id, name })).toMatch(/^NO_WINDOW: /u);
+    // What it had before is over, too: it looks again, and chooses.
+    expect(await one.refusal('click_input', { id, name })).toMatch(/^NO_WINDOW: /u);
+    await later.choose(({ application }) => application === 'mousepad');
+    expect(await one.refusal('get_desktop_app_info')).toMatch(/^BUSY: a later attempt/u);
+    await later.controls();
+  });
+
   it('uses no window of a program that is not in the list of the device', async () => {
     const window = await StrangeWindow.open(rig.display, 'Not listed');
     try {

@@ -286,16 +286,23 @@ export interface ShownList {
 /** What an agent can do at a desktop, a word for each call. */
 export class DesktopHands {
   readonly #client: ToolClient;
+  readonly #attempt: { readonly 'orrery/attempt'?: Json };
 
-  constructor(client: ToolClient) {
+  constructor(client: ToolClient, attempt: Json = null) {
     this.#client = client;
+    this.#attempt = attempt === null ? {} : { 'orrery/attempt': attempt };
+  }
+
+  /** The hands of an attempt of a task. */
+  as(taskId: string, attempt: number): DesktopHands {
+    return new DesktopHands(this.#client, { runId: '01JD0000000000000000000000', taskId, attempt });
   }
 
   async answer(tool: string, args: Arguments = {}, on?: Json): Promise<Extract<ToolAnswer, { kind: 'answered' }>> {
     const answer = await this.#client.call(tool, args, {
       signal: new AbortController().signal,
       timeoutMs: 60_000,
-      ...(on !== undefined && { meta: { 'orrery/on': on } }),
+      meta: { ...this.#attempt, ...(on !== undefined && { 'orrery/on': on }) },
     });
     if (answer.kind !== 'answered') throw new Error(`${tool}: ${JSON.stringify(answer)}`);
     return answer;

@@ -9,9 +9,10 @@ import {
   type Listing,
   type SaidThing,
 } from '#libs/screen';
-import type { DesktopSettings, SeenOn } from '#proto';
+import type { AttemptKey, DesktopSettings, SeenOn } from '#proto';
 import type { DesktopWindow } from '../display/index.js';
 import { DesktopFault } from '../faults/index.js';
+import { ScreenAttempts } from './attempts.js';
 import type { DesktopConnection, Reach } from './connection.runner.js';
 import type { ListedControl } from './controls.js';
 import type { SeenFocus } from './focus.runner.js';
@@ -39,6 +40,7 @@ export class DeskState {
   readonly #prefix = randomBytes(4).toString('hex');
   #listings = 0;
   #reach: Reach | undefined;
+  readonly #attempts = new ScreenAttempts();
   windows: Listing<ListedWindow> | undefined;
   chosen: DesktopWindow | undefined;
   controls: ControlListing | undefined;
@@ -54,12 +56,23 @@ export class DeskState {
     const reach = await this.#connection.reach();
     if (reach !== this.#reach) {
       this.#reach = reach;
-      this.windows = undefined;
-      this.chosen = undefined;
-      this.controls = undefined;
-      this.focus = undefined;
+      this.#forget();
     }
     return reach;
+  }
+
+  /** Before each call: what another attempt has listed and chosen is nothing to this one. Throws for one that a later one has taken the place of. */
+  calledBy(attempt: AttemptKey | undefined): void {
+    const whose = this.#attempts.of(attempt);
+    if (whose === 'over') throw new DesktopFault('BUSY', 'a later attempt of this task works at the screen');
+    if (whose === 'another') this.#forget();
+  }
+
+  #forget(): void {
+    this.windows = undefined;
+    this.chosen = undefined;
+    this.controls = undefined;
+    this.focus = undefined;
   }
 
   isListed({ application }: Pick<DesktopWindow, 'application'>): boolean {

@@ -6,6 +6,7 @@ import { Launcher } from '../launch/index.js';
 import { desktopActingTools } from './acting-tools.runner.js';
 import { desktopLookingTools } from './looking-tools.js';
 import { desktopSheetTools } from './sheet-tools.runner.js';
+import { callersAttempt } from './tool.js';
 
 /** Serves the tools of a desktop on the standard streams, until the device client ends. */
 export async function runDesktopTools(
@@ -22,7 +23,7 @@ export async function runDesktopTools(
   process.stdin.once('end', end);
   process.stdin.once('close', end);
   process.stdout.once('error', end);
-  const tools = oneAtATime([
+  const tools = oneAtATime(desk, [
     ...desktopLookingTools(desk, new Looking(desk)),
     ...desktopActingTools(desk, acting, launcher),
     ...desktopSheetTools(desk),
@@ -33,7 +34,14 @@ export async function runDesktopTools(
 }
 
 /** There is one mouse: who looks while another acts sees what is not there any more. */
-function oneAtATime(tools: readonly HostedTool[]): HostedTool[] {
+function oneAtATime(desk: DeskState, tools: readonly HostedTool[]): HostedTool[] {
   const turns = new Slots(1);
-  return tools.map((tool) => ({ ...tool, run: (...asked) => turns.use(() => tool.run(...asked)) }));
+  return tools.map((tool) => ({
+    ...tool,
+    run: (args, signal, caller) =>
+      turns.use(async () => {
+        desk.calledBy(callersAttempt(caller));
+        return tool.run(args, signal, caller);
+      }),
+  }));
 }

@@ -1,6 +1,6 @@
 import { z, type ZodObject } from 'zod';
 import type { Caller, HostedTool } from '#libs/mcp';
-import { ON_META, SECRET_META, SeenOn } from '#proto';
+import { ATTEMPT_META, AttemptKey, ON_META, SECRET_META, SeenOn } from '#proto';
 import { DesktopFault } from '../faults/index.js';
 
 /** A tool with its types, as one of many. */
@@ -74,6 +74,10 @@ export function seenOnDesk({ meta }: Caller): SeenOn | undefined {
   if (parsed.success) return parsed.data;
   throw new DesktopFault('MISMATCH', 'what was seen is not said in a way that can be compared');
 }
+
+/** The attempt that a call is of; undefined: it says none. */
+export const callersAttempt = ({ meta }: Caller): AttemptKey | undefined =>
+  AttemptKey.safeParse(meta[ATTEMPT_META]).data;
 
 /** The value of the secret that a call names; undefined: there is none with it. */
 export function secretOf({ meta }: Caller): string | undefined {

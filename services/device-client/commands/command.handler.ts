@@ -417,6 +417,7 @@ export class CommandHandler {
       ? NOT_CALLED
       : await tools.call(action.tool_name, args, {
           commandId: id,
+          attempt,
           isAgents: judged !== undefined,
           on,
           signal: stop.signal,

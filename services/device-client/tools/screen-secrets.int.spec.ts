@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { pino } from 'pino';
 import type { ToolAnswer } from '#libs/mcp';
-import type { CommandId, Json } from '#proto';
+import type { AttemptKey, CommandId, Json } from '#proto';
 import { Redactor } from '../secrets/index.js';
 import { Toolbox, type ToolboxServer } from './toolbox.client.js';
 
@@ -48,12 +48,12 @@ async function told(
 describe('a secret that a text for a screen is named by', () => {
   it('is given to the tools of the screen beside the call, which says its name alone', async () => {
     isRedacting = false;
-    expect(await told(screen, 'set_edit_text', TEXT)).toEqual({ given: TEXT, secret: VALUE });
+    expect(await told(screen, 'set_edit_text', TEXT)).toMatchObject({ given: TEXT, secret: VALUE });
   });
 
   it('comes back from nowhere', async () => {
     isRedacting = true;
-    expect(await told(screen, 'set_edit_text', TEXT)).toEqual({ given: TEXT, secret: '[secret:login]' });
+    expect(await told(screen, 'set_edit_text', TEXT)).toMatchObject({ given: TEXT, secret: '[secret:login]' });
   });
 
   it.each<[string, () => Promise<Json>]>([
@@ -66,4 +66,11 @@ describe('a secret that a text for a screen is named by', () => {
     isRedacting = false;
     expect(await asked()).toMatchObject({ secret: null });
   });
+});
+
+it('a screen is told whose work a call is, and no other server', async () => {
+  const attempt: AttemptKey = { runId: 'r1', taskId: 't1', attempt: 2 };
+  const asked = { commandId: 'c1', attempt, signal: new AbortController().signal };
+  expect(await screen.call('keyboard_input', {}, asked)).toMatchObject({ value: { attempt } });
+  expect(await other.call('keyboard_input', {}, asked)).toMatchObject({ value: { attempt: null } });
 });

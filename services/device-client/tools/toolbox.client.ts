@@ -8,7 +8,17 @@ import {
   type ToolServerFact,
   type ToolServerSpec,
 } from '#libs/mcp';
-import { ON_META, SECRET_META, type CommandId, type CommandWall, type Json, type SeenOn, type ToolInfo } from '#proto';
+import {
+  ATTEMPT_META,
+  type AttemptKey,
+  ON_META,
+  SECRET_META,
+  type CommandId,
+  type CommandWall,
+  type Json,
+  type SeenOn,
+  type ToolInfo,
+} from '#proto';
 import { AGENT_META, STDIN_FILE_META, WORKSPACE_META } from '../exec/index.js';
 import { WALL_META } from '../sandbox/index.js';
 import { RedactedOutput, secretForField, withoutSecrets, type Redactor, type SecretStore } from '../secrets/index.js';
@@ -26,6 +36,8 @@ export interface ToolboxServer {
 export interface ToolCall extends Omit<CallOptions, 'timeoutMs'> {
   /** Null: the command of a foreign server, which gives none. */
   readonly commandId: CommandId | null;
+  /** Whose work it is. */
+  readonly attempt?: AttemptKey | undefined;
   /** An agent chose it, and not a person. */
   readonly isAgents?: boolean | undefined;
   /** What it is held to. */
@@ -143,15 +155,19 @@ export class Toolbox {
     return withoutSecrets(await this.#settled(answer, options, { entry, redactor: now }), now);
   }
 
-  /** What is told to a screen: where it is acted, and the value of a secret whose name alone is among the arguments. Foreign servers get none put in. */
+  /** What is told to a screen: whose work it is, where it is acted, and the value of a secret whose name alone is among the arguments. Foreign servers get none put in. */
   #screenMeta(
     tool: string,
     args: Readonly<Record<string, Json>>,
-    { on, commandId }: Pick<ToolCall, 'on' | 'commandId'>,
+    { on, commandId, attempt }: Pick<ToolCall, 'on' | 'commandId' | 'attempt'>,
   ): CallOptions['meta'] {
     const secret = commandId === null ? undefined : secretForField(tool, args);
     const value = secret === undefined ? undefined : this.#options.secrets?.valueOf(secret);
-    return { ...(on !== undefined && { [ON_META]: on }), ...(value !== undefined && { [SECRET_META]: value }) };
+    return {
+      ...(attempt !== undefined && { [ATTEMPT_META]: attempt }),
+      ...(on !== undefined && { [ON_META]: on }),
+      ...(value !== undefined && { [SECRET_META]: value }),
+    };
   }
 
   /** What of an answer is too long for it, or a file, is kept elsewhere before anybody is told of it. */
