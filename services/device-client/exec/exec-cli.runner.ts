@@ -91,7 +91,7 @@ export class ExecCli {
     const redactor = await this.#options.secrets?.refresh();
     const mark = randomUUID();
     const given = this.#given(input, mark, workspace);
-    if (signal.aborted) throw new ToolFailure('The command was cancelled before it was started.');
+    if (signal.aborted) throw cancelledBefore();
     const stdin = stdinFile === undefined ? undefined : await this.#stdinFrom(stdinFile);
     const place = {
       command: input.command,
@@ -105,6 +105,11 @@ export class ExecCli {
     const how = await wrapped(this.#options.settings, place);
     const timestamp = new Date(this.#options.now()).toISOString();
     const startedAt = performance.now();
+    // Here for the last time: from its start on somebody listens.
+    if (signal.aborted) {
+      await Promise.all([stdin, how.input].map(async (file) => file?.close()));
+      throw cancelledBefore();
+    }
     const child = this.#spawn(given.stdin, { ...how, cwd }, stdin?.fd);
     // The process has its own by now, or never will. Nobody waits for it here: what is printed before somebody listens is lost.
     const closed = Promise.all([stdin, how.input].map(async (file) => file?.close().catch(() => undefined)));
@@ -246,6 +251,8 @@ export class ExecCli {
     return confined ? real : path;
   }
 }
+
+const cancelledBefore = (): ToolFailure => new ToolFailure('The command was cancelled before it was started.');
 
 /** A command that runs, and how everything of it is ended. */
 interface Followed {
