@@ -10,9 +10,11 @@ import { HALF_A_CHARACTER, hasCanonicalForm, type CommandSigner } from './signin
 
 /** The answer comes within the limit or never; the rest is for the way. */
 const ANSWER_MS_MAX = LIMITS.submitAnswerMs + 1_000;
+/** A try that could not be answered at all would hide what the others have met, and call the request taken perhaps when it was not. */
+const TRY_MS_MIN = 1_000;
 const REPEAT_MS = 250;
 
-/** How long somebody who asks for a run goes on asking while nothing is certain. Once, when nothing is said. */
+/** How long somebody who asks for a run goes on asking while nothing is certain; the last try may take a second longer. Once, when nothing is said. */
 export interface SubmitPatience {
   readonly tries?: number;
   readonly deadlineMs?: number;
@@ -56,7 +58,11 @@ export async function submitRequest(
   const end = performance.now() + (deadlineMs ?? Number.POSITIVE_INFINITY);
   const left = (): number => end - performance.now();
   for (let tried = 1, mayBeTaken = false; ; tried++) {
-    const outcome = await submitOnce(nc, signedRequest(body, signer), Math.min(ANSWER_MS_MAX, Math.max(1, left())));
+    const outcome = await submitOnce(
+      nc,
+      signedRequest(body, signer),
+      Math.min(ANSWER_MS_MAX, Math.max(TRY_MS_MIN, left())),
+    );
     if (outcome.answer !== 'unknown') return outcome;
     mayBeTaken ||= outcome.mayBeTaken;
     // Asked twice: a server of the bus that reads its configuration anew finds nobody for a moment.
