@@ -80,7 +80,8 @@ describe('a recorded device', () => {
     const states: DeviceAnswer[] = [];
     for (const request of requests) states.push(await bench.ask(request));
     expect(states).toEqual([{ state: 'running' }, { state: 'queued' }, { state: 'queued' }]);
-
+    // It was sent, and is still on its way through the network that is cut.
+    await device.command(1);
     network.cut('rst');
     await device.closed;
     await network.close();

@@ -17,7 +17,7 @@ interface Delivered {
 }
 
 /** In the place of the device-agent: keeps what is handed over, and answers what the test says. */
-function resultsDesk(answer: (delivered: Delivered, times: number) => 'stored' | 'wanted' | 'unknown' | null) {
+async function resultsDesk(answer: (delivered: Delivered, times: number) => 'stored' | 'wanted' | 'unknown' | null) {
   const delivered: Delivered[] = [];
   const subscription = bench.caller.subscribe(subjects.query('device-agent', 'deliver'), {
     callback: (error, message) => {
@@ -29,15 +29,20 @@ function resultsDesk(answer: (delivered: Delivered, times: number) => 'stored' |
       if (state !== null) message.respond(JSON.stringify({ state }));
     },
   });
+  // The bus knows of it: what is handed over from now on comes here.
+  await bench.caller.flush();
   return { delivered, stop: () => subscription.unsubscribe() };
 }
 
-/** A clock that is put forward instead of waiting; less at a time than what makes a silent connection dead. */
-class HurriedClock {
-  #aheadMs = 0;
-  now = (): number => Date.now() + this.#aheadMs;
-  hurry(ms: number = AIP_LIMITS.unclaimedMs): void {
-    this.#aheadMs += ms;
+/**
+ * A clock that stands still until it is put forward, less at a time than what makes a silent connection dead: however long the machine
+ * takes for what is between two steps, nothing is too late and nothing comes too early.
+ */
+class HandClock {
+  #nowMs = Date.now();
+  now = (): number => this.#nowMs;
+  forward(ms: number = AIP_LIMITS.unclaimedMs): void {
+    this.#nowMs += ms;
   }
 }
 
@@ -82,13 +87,15 @@ describe('a device that comes back with running commands', () => {
     expect(silent.commands).toEqual([]);
     silent.resume();
     expect(await answer).toMatchObject({ state: 'finished' });
-    expect(silent.received.map(({ type }) => type)).toEqual(['heartbeat', 'heartbeat', 'resumed', 'command']);
+    // Acknowledgements come whenever there was nothing else to say for a while.
+    const said = silent.received.map(({ type }) => type).filter((type) => type !== 'ack');
+    expect(said).toEqual(['heartbeat', 'heartbeat', 'resumed', 'command']);
   });
 
   it('is sent away when it does not say it', async () => {
-    const clock = new HurriedClock();
+    const clock = new HandClock();
     const silent = await bench.device(await bench.gateway({ clock }), 'e3', { resume: null });
-    clock.hurry(AIP_LIMITS.resumeWithinMs);
+    clock.forward(AIP_LIMITS.resumeWithinMs);
     expect(await silent.closed).toMatchObject({ code: AIP_CLOSE.policy });
     await until(
       () => bench.presenceOf('e3'),
@@ -99,22 +106,22 @@ describe('a device that comes back with running commands', () => {
 
 describe('a result that nobody asks for', () => {
   it('is handed over and, when it is stored, forgotten at the device', async () => {
-    const desk = resultsDesk(() => 'stored');
-    const clock = new HurriedClock();
+    const desk = await resultsDesk(() => 'stored');
+    const clock = new HandClock();
     const commandId = 'run-0.old.1.0.0';
     const bringer = await bench.device(await bench.gateway({ clock }), 'u1', { resume: { finished: [commandId] } });
     bringer.report(commandId, { result: 'from before' });
     bringer.heartbeat();
     await bringer.until((frame) => frame.type === 'heartbeat' && frame.seq !== undefined);
     expect(desk.delivered).toEqual([]);
-    clock.hurry();
+    clock.forward();
     await bringer.until((frame) => frame.type === 'result_stored' && frame.orrery.command_id === commandId);
     expect(desk.delivered).toMatchObject([{ deviceId: 'u1', commandId, outcome: { result: 'from before' } }]);
     desk.stop();
   });
 
   it('is kept while it is wanted or nobody is there, and handed over again', async () => {
-    const clock = new HurriedClock();
+    const clock = new HandClock();
     const gate = await bench.gateway({ clock });
     const bringer = await bench.device(gate, 'u2');
     const commandId = 'run-0.wanted.1.0.0';
@@ -127,13 +134,13 @@ describe('a result that nobody asks for', () => {
         () => gate.metrics.registry.metrics(),
         (text) => text.includes(`orrery_aip_results_delivered_total{state="${state}"`),
       );
-    clock.hurry();
+    clock.forward();
     await answered('no answer');
-    const desk = resultsDesk((_, times) => (times === 1 ? 'wanted' : 'unknown'));
-    clock.hurry();
+    const desk = await resultsDesk((_, times) => (times === 1 ? 'wanted' : 'unknown'));
+    clock.forward();
     await answered('wanted');
     expect(bringer.received.map(({ type }) => type)).not.toContain('result_stored');
-    clock.hurry(2 * AIP_LIMITS.unclaimedMs);
+    clock.forward(2 * AIP_LIMITS.unclaimedMs);
     await bringer.until((frame) => frame.type === 'result_stored' && frame.orrery.command_id === commandId);
     expect(desk.delivered).toHaveLength(2);
     desk.stop();
@@ -142,8 +149,8 @@ describe('a result that nobody asks for', () => {
 
 describe('a gateway that is killed', () => {
   it('leaves nothing behind that another one needs: running commands go on, finished ones are delivered', async () => {
-    const desk = resultsDesk(() => 'stored');
-    const clock = new HurriedClock();
+    const desk = await resultsDesk(() => 'stored');
+    const clock = new HandClock();
     const [first, second] = [await bench.gateway(), await bench.gateway({ clock })];
     const before = await bench.device(first, 'k1', { onCommand: NEVER });
     const [running, finished] = [run(before, 'running'), run(before, 'finished')];
@@ -167,7 +174,7 @@ describe('a gateway that is killed', () => {
     const repeat = bench.ask(running);
     after.report(running.commandId, { result: 'went on' });
     expect(await repeat).toMatchObject({ outcome: { result: 'went on' } });
-    clock.hurry();
+    clock.forward();
     await after.until((frame) => frame.type === 'result_stored' && frame.orrery.command_id === finished.commandId);
     expect(desk.delivered.find(({ commandId }) => commandId === finished.commandId)).toMatchObject({
       outcome: { result: 'kept in the journal' },
@@ -226,7 +233,7 @@ describe('live output', () => {
 describe('metrics', () => {
   it('stand in PRESENCE after the next renewal, with the time of the gateway', async () => {
     const metrics = { load1: 0.5, memoryFreeMb: 100, diskFreeMb: 1_000, gpus: [] };
-    const clock = new HurriedClock();
+    const clock = new HandClock();
     const teller = await bench.device(await bench.gateway({ clock }), 'm1');
     teller.heartbeat(metrics);
     teller.heartbeat({ ...metrics, load1: 99 });
@@ -234,7 +241,7 @@ describe('metrics', () => {
       async () => teller.received.filter(({ type }) => type === 'heartbeat').length,
       (count) => count === 3,
     );
-    clock.hurry(AIP_LIMITS.presenceRenewMs);
+    clock.forward(AIP_LIMITS.presenceRenewMs);
     const presence = await until(
       () => bench.presenceOf('m1'),
       (held) => held?.metrics !== undefined,
@@ -246,7 +253,7 @@ describe('metrics', () => {
 
 describe('slots', () => {
   it('follow the profile while the connection lasts', async () => {
-    const clock = new HurriedClock();
+    const clock = new HandClock();
     await connectDevice(bench.caller, 'p2', { tasksMax: 1 });
     const worker = await bench.device(await bench.gateway({ clock }), 'p2', { onCommand: NEVER });
     const answers = ['a', 'b'].map((task) => bench.ask(run(worker, task)));
@@ -262,7 +269,7 @@ describe('slots', () => {
         async () => worker.received.filter(({ type, seq }) => type === 'heartbeat' && seq !== undefined).length,
         (count) => count === beats,
       );
-      clock.hurry(30_000);
+      clock.forward(30_000);
     }
     await until(
       async () => worker.commands.length,
@@ -284,8 +291,7 @@ describe('numbers', () => {
   it('are acknowledged by the gateway when it has nothing to say', async () => {
     const quiet = await bench.device(await bench.gateway(), 'q2');
     for (let count = 0; count < AIP_LIMITS.ackEveryFrames; count++) quiet.output('run-1.a.1.0.0', 'x');
-    expect(await quiet.until((frame) => frame.type === 'ack')).toMatchObject({
-      ack: 1 + AIP_LIMITS.ackEveryFrames,
-    });
+    // On a slow machine there may be one before for the first of them: after a while without one they are acknowledged as well.
+    await quiet.until((frame) => frame.type === 'ack' && frame.ack === 1 + AIP_LIMITS.ackEveryFrames);
   });
 });

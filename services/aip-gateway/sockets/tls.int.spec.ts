@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { request } from 'node:https';
 import { tmpdir } from 'node:os';
@@ -85,11 +86,8 @@ describe('a gateway with a certificate', () => {
     const socket = connectTcp(portOf(gateway), '127.0.0.1');
     const { promise: closed, resolve } = Promise.withResolvers<void>();
     socket.on('close', () => resolve());
+    await once(socket, 'connect');
     socket.on('error', () => undefined);
-    await until(
-      async () => gateway.sockets.unprovenCount,
-      (count) => count === 1,
-    );
     await closed;
     await until(
       async () => gateway.sockets.unprovenCount,

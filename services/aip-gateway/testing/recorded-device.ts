@@ -12,6 +12,8 @@ export const KEY = 'mcp-key';
 export const INJECTED = { [DEVICE]: { execute_command: { api_key: KEY }, get_system_info: { api_key: KEY } } };
 
 const LIST_TOOLS = 'list_tools';
+/** It answers at once: who waits longer asks a gateway that is gone and not known to be. */
+const ANSWER_MS = 20_000;
 const NEVER_TOO_LATE = '2099-01-01T00:00:00.000Z';
 
 /** Registers as this connection did, and answers what it answered; where its tools were not asked for, as `c1` did. */
@@ -50,6 +52,6 @@ export function recordedRequest({ tool, parameters }: Exchange, attempt: Attempt
 export async function wasSent(bench: TestBench, commandId: CommandId, sessionId: SessionId): Promise<DeviceAnswer> {
   const inquiry = { kind: 'sent', commandId, deviceId: DEVICE, sessionId, notAfter: NEVER_TOO_LATE };
   const subject = subjects.deviceSession(DEVICE, sessionId);
-  const answer = await bench.caller.request(subject, JSON.stringify(inquiry), { timeout: 5_000 });
+  const answer = await bench.caller.request(subject, JSON.stringify(inquiry), { timeout: ANSWER_MS });
   return answer.json();
 }

@@ -9,7 +9,8 @@ export interface DeviceScript {
   readonly commands?: Frame[];
 }
 
-const WAIT_MS_MAX = 30_000;
+/** A liveness limit: who waits longer hangs, and is not slow. */
+const WAIT_MS_MAX = 60_000;
 const CLOCK = { now: () => Date.now() };
 
 /** One client's socket in a replay. It keeps what it was sent until somebody takes it. */
