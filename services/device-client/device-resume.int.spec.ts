@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { ownPort } from '#libs/testing';
 import { AIP_LIMITS } from '#proto';
 import { makeHome, startDevice, type DeviceHome, type DeviceProcess } from './testing/device-process.js';
 import { startScriptedServer, type ScriptedConnection, type ScriptedServer } from './testing/scripted-server.js';
@@ -75,11 +76,8 @@ describe('a device that lost its connection in the middle of a command', () => {
     await go();
     await until(async () => ((await home.lines('effects')).length > 0 && server.handshakes > 1 ? true : undefined));
     server.refuse(101);
-    const second = await server.connection();
-    await second.next('register');
-    second.confirm(2);
     // What was stored is nobody's business any more; what was not is announced and held back.
-    const held = await second.resume();
+    const { connection: second, held } = await server.confirmed();
     expect(new Set([...held.running, ...held.finished])).toEqual(new Set(['c1', 'c3']));
     second.send({ type: 'heartbeat', status: 'ok' });
     expect(second.count('command_results')).toBe(0);
@@ -116,11 +114,9 @@ describe('a device that lost its connection in the middle of a command', () => {
     const unconfirmed = await server.connection();
     await unconfirmed.next('register');
     unconfirmed.cut();
-    const unresumed = await server.connection();
-    await unresumed.next('register');
-    unresumed.confirm(2);
-    expect(await unresumed.resume()).toMatchObject({ running: ['c1'] });
-    unresumed.cut();
+    const unresumed = await server.confirmed();
+    expect(unresumed.held).toMatchObject({ running: ['c1'] });
+    unresumed.connection.cut();
     const { connection: asked } = await server.registered();
     asked.command('c1', 'EXEC_CLI', { command: UNTIL_GO });
     expect(await asked.next('command_progress')).toMatchObject({ orrery: { command_id: 'c1', state: 'running' } });
@@ -140,11 +136,8 @@ describe('a device that lost its connection in the middle of a command', () => {
     for (const id of ids) connection.command(id, 'EXEC_CLI', { command });
     for (const id of ids) await connection.outcome(id);
     connection.cut();
-    const second = await server.connection();
-    await second.next('register');
-    second.confirm(2);
-    const { finished } = await second.resume();
-    expect(new Set(finished)).toEqual(new Set(ids));
+    const { connection: second, held } = await server.confirmed();
+    expect(new Set(held.finished)).toEqual(new Set(ids));
     second.acknowledging = false;
     second.resumed();
     await until(() => (second.received.resultBytes > 4 * 1024 * 1024 ? true : undefined));
@@ -279,9 +272,8 @@ describe('a device', () => {
   });
 
   it('goes to the second server when the first one is dead', async () => {
-    const dead = await startScriptedServer();
-    await dead.stop();
-    const device = startDevice(home, `${dead.url},${server.url}`);
+    // At a port that nobody else is given meanwhile.
+    const device = startDevice(home, `ws://127.0.0.1:${await ownPort()}/ws,${server.url}`);
     devices.push(device);
     const { connection } = await server.registered();
     connection.command('c1', 'EXEC_CLI', { command: 'echo here' });

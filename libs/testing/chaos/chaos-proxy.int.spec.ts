@@ -3,6 +3,7 @@ import { connect, createServer, type AddressInfo, type Server, type Socket } fro
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { WebSocket, WebSocketServer } from 'ws';
 import { moment } from '../servers/moment.js';
+import { ownPort } from '../servers/own-port.js';
 import { ChaosProxy } from './chaos-proxy.js';
 
 /** A socket with everything that came out of it. */
@@ -203,12 +204,7 @@ describe('ChaosProxy', () => {
   });
 
   it('dials where it is aimed at, and passes on that nobody is there', async () => {
-    const free = createServer().listen(0, '127.0.0.1');
-    await once(free, 'listening');
-    const { port } = free.address() as AddressInfo;
-    free.close();
-    await once(free, 'close');
-    proxy.aim(`tcp://127.0.0.1:${port}`);
+    proxy.aim(`tcp://127.0.0.1:${await ownPort()}`);
     expect(await dial().over).toBe('ECONNRESET');
   });
 

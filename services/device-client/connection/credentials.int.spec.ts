@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { pino } from 'pino';
 import { Unwelcome } from '#libs/aip';
-import { makeTestAuthority } from '#libs/testing';
+import { makeTestAuthority, ownPort } from '#libs/testing';
 import type { CredentialSource } from '../identity/credential.client.js';
 import { openCredentials, type CredentialsOptions } from './credentials.runner.js';
 import { tokenSource } from '../settings/device-client.config.js';
@@ -36,11 +36,14 @@ afterEach(async () => {
   await rm(dir, { recursive: true, force: true });
 });
 
-/** Credentials with numbers. */
-function issuing(lifeMs = 3_600_000): () => Reply {
+const HOUR_MS = 3_600_000;
+
+/** Credentials with numbers, that live so long; the first one, and later ones. */
+function issuing(firstLifeMs = HOUR_MS, laterLifeMs = firstLifeMs): () => Reply {
   let count = 0;
   return () => {
     count++;
+    const lifeMs = count === 1 ? firstLifeMs : laterLifeMs;
     const expiresAt = new Date(Date.now() + lifeMs).toISOString();
     return { status: 200, body: { deviceId: 'web-1', credential: `credential-${count}`, expiresAt } };
   };
@@ -118,10 +121,9 @@ describe('a device with a join token', () => {
   });
 
   it('tries all servers', async () => {
-    const dead = new ScriptedGateway();
-    await dead.start();
-    await dead.stop();
-    expect(await (await open(TOKEN, { urls: [dead.url, gateway.url] })).credential()).toBe('credential-1');
+    // At a port that nobody else is given meanwhile.
+    const dead = `ws://127.0.0.1:${await ownPort()}/ws`;
+    expect(await (await open(TOKEN, { urls: [dead, gateway.url] })).credential()).toBe('credential-1');
   });
 
   it.each([
@@ -217,7 +219,7 @@ describe('a device that has joined', () => {
 
 describe('a credential', () => {
   it('is renewed when a third is left, and the open connection is told', async () => {
-    gateway.reply = issuing(6_000);
+    gateway.reply = issuing(6_000, HOUR_MS);
     const source = await open(TOKEN);
     const first = await source.credential();
     const { promise: renewed, resolve } = Promise.withResolvers<string>();

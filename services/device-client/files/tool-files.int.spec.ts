@@ -26,16 +26,7 @@ beforeAll(async () => {
   // JSON is YAML.
   await writeFile(config, JSON.stringify({ mcpServers }));
   device = startDevice(home, server.url, ['--config', config]);
-  // Servers of the SDK may take their time: the device says when it has all tools.
-  for (;;) {
-    connection = await server.connection();
-    const { metadata } = await connection.next('register');
-    const names = metadata?.orrery?.telemetry.tools.map(({ name }) => name) ?? [];
-    connection.confirm(2);
-    if (names.includes('look') && names.includes('huge')) break;
-  }
-  await connection.resume();
-  connection.resumed();
+  ({ connection } = await server.registeredWith('look', 'huge'));
   connection.refusesFiles = false;
 });
 afterAll(async () => {

@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { ExecCliInput } from '../exec/exec-cli.js';
 import { ExecCli, type Executed } from '../exec/exec-cli.runner.js';
 import { ExecSettings } from '../exec/exec-settings.js';
+import { until } from '../testing/until.js';
 import { clearOutputs } from './output-spool.adapter.js';
 
 const MIB = 1024 * 1024;
@@ -80,9 +81,11 @@ describe('an output that is longer than a result holds', () => {
 
   it('is not kept of a command that was stopped', async () => {
     const stop = new AbortController();
-    setTimeout(() => stop.abort(), 500);
-    const { files } = await run(`${LINES}; sleep 60`, { signal: stop.signal });
-    expect(files).toEqual({});
+    const running = run(`${LINES}; sleep 60`, { signal: stop.signal });
+    // As soon as there is something to be kept.
+    await until(async () => (await readdir(dir)).length > 0 || undefined);
+    stop.abort();
+    expect((await running).files).toEqual({});
     expect(await readdir(dir)).toEqual([]);
   });
 

@@ -41,8 +41,13 @@ async function put(name: string, value: string): Promise<void> {
 }
 
 async function start(...more: string[]): Promise<ScriptedConnection> {
+  return startWith([], ...more);
+}
+
+/** Takes it when it has these tools of other servers. */
+async function startWith(tools: readonly string[], ...more: string[]): Promise<ScriptedConnection> {
   device = startDevice(home, server.url, ['--secrets', secretsDir, '--log-level', 'trace', ...more]);
-  const { connection } = await server.registered();
+  const { connection } = await server.registeredWith(...tools);
   connection.onFrame = (text) => frames.push(text);
   return connection;
 }
@@ -106,7 +111,7 @@ describe('a secret of a device', () => {
         '  dead: { command: /bin/sh, args: [-c, "echo last Words, >&2; exit 1"] }\n',
     );
     await put('word', 'last Words');
-    const connection = await start('--config', config);
+    const connection = await startWith(['only_mine'], '--config', config);
     connection.command('c1', 'only_mine', {});
     expect((await connection.outcome('c1')).result).toBe('[secret:theirs]');
     await until(() => (device?.output().includes('[secret:word]') ? true : undefined));

@@ -73,10 +73,11 @@ export class ScriptedConnection {
     this.send({ type: 'resumed', status: 'ok' });
   }
 
-  /** The next message of the type; others before it stay. */
+  /** The next message of the type; others before it stay. Throws when the connection has ended and none will come. */
   next<T extends ClientMessage['type']>(type: T): Promise<Of<T>> {
     return until(() => {
       const index = this.#inbox.findIndex((message) => message.type === type);
+      if (index < 0 && this.closed) throw new Error(`the connection ended with ${this.closeCode} before ${type} came`);
       return index < 0 ? undefined : (this.#inbox.splice(index, 1)[0] as Of<T>);
     });
   }
@@ -192,15 +193,22 @@ export interface Registered {
   readonly connection: ScriptedConnection;
   readonly register: Of<'register'>;
   /** What the device said to hold; nothing of a device that was confirmed with revision 1. */
-  readonly held: { readonly running: CommandId[]; readonly finished: CommandId[] };
+  readonly held: { readonly running: CommandId[]; readonly finished: CommandId[]; readonly frames: number };
 }
 
 export interface ScriptedServer {
   readonly url: string;
-  /** The next connection that nobody has taken yet, not registered. */
+  /** The next connection that nobody has taken yet and that is still open, not registered. */
   connection(): Promise<ScriptedConnection>;
+  /**
+   * The next connection, registered and with all that its device holds, which has not been told yet that it was heard. A device waits ten
+   * seconds for each answer and then comes again: on a machine that takes longer it is the one that stays.
+   */
+  confirmed(revision?: number): Promise<Registered>;
   /** The next connection, registered as our gateway does. */
   registered(revision?: number): Promise<Registered>;
+  /** The next one that names all these tools: a device registers without those of servers that start slowly, and with them afterwards. */
+  registeredWith(...tools: readonly string[]): Promise<Registered>;
   /** Handshakes are refused with this status from now on; 101 lets them in again. */
   refuse(status: number): void;
   readonly handshakes: number;
@@ -223,18 +231,41 @@ export async function startScriptedServer(port = 0): Promise<ScriptedServer> {
   await new Promise<void>((resolve) => void http.listen(port, '127.0.0.1', resolve));
   const address = http.address();
   const listening = typeof address === 'object' && address !== null ? address.port : 0;
-  const connection = (): Promise<ScriptedConnection> => until(() => connections.shift());
+  const connection = (): Promise<ScriptedConnection> =>
+    until(() => {
+      let next = connections.shift();
+      while (next?.closed === true) next = connections.shift();
+      return next;
+    });
+  const confirmed = async (revision = 2): Promise<Registered> => {
+    for (;;) {
+      const taken = await connection();
+      try {
+        const register = await taken.next('register');
+        taken.confirm(revision);
+        const held = revision < 2 ? { running: [], finished: [], frames: 0 } : await taken.resume();
+        return { connection: taken, register, held };
+      } catch (error) {
+        if (!taken.closed) throw error;
+      }
+    }
+  };
+  const registered = async (revision = 2): Promise<Registered> => {
+    const found = await confirmed(revision);
+    if (revision >= 2) found.connection.resumed();
+    return found;
+  };
   return {
     url: `ws://127.0.0.1:${listening}/ws`,
     connection,
-    registered: async (revision = 2) => {
-      const taken = await connection();
-      const register = await taken.next('register');
-      taken.confirm(revision);
-      if (revision < 2) return { connection: taken, register, held: { running: [], finished: [] } };
-      const held = await taken.resume();
-      taken.resumed();
-      return { connection: taken, register, held };
+    confirmed,
+    registered,
+    registeredWith: async (...tools) => {
+      for (;;) {
+        const found = await registered();
+        const named = found.register.metadata?.orrery?.telemetry.tools.map(({ name }) => name) ?? [];
+        if (tools.every((tool) => named.includes(tool))) return found;
+      }
     },
     refuse: (given) => {
       status = given;

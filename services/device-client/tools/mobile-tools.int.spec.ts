@@ -31,7 +31,7 @@ afterEach(async () => {
 
 describe('a device with a phone', () => {
   it('offers its tools, and acts on the phone that was said', async () => {
-    const { connection, register } = await server.registered();
+    const { connection, register } = await server.registeredWith('tap');
     const tools = register.metadata?.orrery?.telemetry.tools ?? [];
     const readOnly = new Map(tools.map((tool) => [tool.name, tool.readOnly]));
     expect([readOnly.get('EXEC_CLI'), readOnly.get('wait'), readOnly.get('tap')]).toEqual([false, true, false]);
