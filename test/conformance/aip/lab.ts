@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { DeviceAnswer, DeviceRequest } from '#proto';
 import { CheckFailed, demand, demandEqual } from './check.js';
 import { Client } from './client.js';
 import type { Driver, Revoker } from './driver.js';
@@ -23,9 +24,6 @@ export interface Target {
 /** Servers of other systems need a moment to forget a connection that has ended. */
 const REGISTER_TRIES_MAX = 5;
 const FORGETS_WITHIN_MS = 100;
-/** And to know one that has just registered. */
-const KNOWS_TRIES_MAX = 20;
-const SEEN_TRIES_MAX = 300;
 const SEEN_AGAIN_MS = 10;
 
 /** What a check works with: accounts that are its own for as long as it runs, and connections that end with it. */
@@ -34,6 +32,7 @@ export class Lab {
   readonly devices: readonly Account[];
   readonly constellations: readonly Account[];
   readonly #peers: Peer[] = [];
+  #isOver = false;
 
   constructor(target: Target, devices: readonly Account[], constellations: readonly Account[]) {
     this.target = target;
@@ -106,10 +105,10 @@ export class Lab {
 
   /** The session under which the system knows the device now, another one than before. Needs a driver. */
   async untilKnown(deviceId: string, before: string | null): Promise<string> {
-    for (let tries = 1; ; tries++) {
+    for (const began = performance.now(); ;) {
       const sessionId = await this.driver.sessionOf(deviceId);
       if (sessionId !== null && sessionId !== before) return sessionId;
-      demand(tries < SEEN_TRIES_MAX, 'the device is not known to the system after it has named its tools');
+      demand(this.#isInTime(began), 'the device is not known to the system after it has named its tools');
       await new Promise((resolve) => setTimeout(resolve, SEEN_AGAIN_MS));
     }
   }
@@ -149,14 +148,33 @@ export class Lab {
 
   /** The same for a device that has just registered: a server may need a moment to know it. */
   async constellationFor(deviceId: string): Promise<Client> {
-    for (let tries = 1; ; tries++) {
+    for (const began = performance.now(); ;) {
       try {
         return await this.constellation(deviceId);
       } catch (error) {
-        if (!(error instanceof CheckFailed) || tries === KNOWS_TRIES_MAX) throw error;
+        if (!(error instanceof CheckFailed) || !this.#isInTime(began)) throw error;
         await new Promise((resolve) => setTimeout(resolve, FORGETS_WITHIN_MS));
       }
     }
+  }
+
+  /** What becomes of a command: who hears that it waits or runs asks again, as the system does. Needs a driver. */
+  ended(request: DeviceRequest): Promise<DeviceAnswer> {
+    const end = this.#untilEnded(request);
+    // A check that has failed already waits for it no more.
+    end.catch(() => undefined);
+    return end;
+  }
+
+  async #untilEnded(request: DeviceRequest): Promise<DeviceAnswer> {
+    for (;;) {
+      const answer = await this.driver.ask(request);
+      if (this.#isOver || (answer.state !== 'running' && answer.state !== 'queued')) return answer;
+    }
+  }
+
+  #isInTime(beganMs: number): boolean {
+    return performance.now() - beganMs < this.target.answerMs;
   }
 
   /** A name that nothing else has, on this server or on its next run. */
@@ -167,6 +185,7 @@ export class Lab {
   /** Ends what the check has left open. Throws when a server sent a frame that is none on any of its connections. */
   async end(): Promise<void> {
     const { answerMs } = this.target;
+    this.#isOver = true;
     for (const peer of this.#peers) if (peer.isOpen) peer.cut();
     const { promise: late, resolve } = Promise.withResolvers<void>();
     const timer = setTimeout(resolve, answerMs);

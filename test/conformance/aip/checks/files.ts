@@ -18,7 +18,7 @@ async function withCommand(
   const device = await lab.resumed();
   const command = { tool: 'EXEC_CLI', arguments: argumentsOf as Record<string, string> };
   const request = requestFor(lab, device, { command });
-  const answer = lab.driver.ask(request);
+  const answer = lab.ended(request);
   await device.command(request.commandId);
   await work(device, request.commandId);
   device.send(outcomeFrame(request.commandId));

@@ -42,7 +42,7 @@ const CONFIRMATION: readonly Check[] = [
       const { revision } = orreryOf(device.peer.frames[0]);
       demandEqual(revision, 1, 'the revision');
       const request = requestFor(lab, device);
-      const answer = lab.driver.ask(request);
+      const answer = lab.ended(request);
       await device.command(request.commandId);
       await device.demandError({ type: 'resume', orrery: { running: [], finished: [], more: false } });
       device.send(outcomeFrame(request.commandId));
@@ -174,7 +174,7 @@ const RESUMING: readonly Check[] = [
     run: async (lab) => {
       const device = await lab.revised(2);
       const request = requestFor(lab, device);
-      const answer = lab.driver.ask(request);
+      const answer = lab.ended(request);
       await lab.driver.settled();
       await device.demandSilence(HEARTBEAT);
       device.resume();
@@ -201,9 +201,9 @@ const RESUMING: readonly Check[] = [
       device.resume([request.commandId]);
       await device.peer.nextOf('resumed');
       await lost;
-      const answer = lab.driver.ask(request);
+      const answer = lab.ended(request);
       const next = requestFor(lab, device);
-      const other = lab.driver.ask(next);
+      const other = lab.ended(next);
       await device.command(next.commandId);
       device.send(outcomeFrame(next.commandId));
       resultOf(await other);
@@ -231,7 +231,7 @@ const RESUMING: readonly Check[] = [
       device.send(outcomeFrame(request.commandId, outcomeWith({ kept: true })));
       await device.demandSilence(HEARTBEAT);
       await lost;
-      demandEqual(resultOf(await lab.driver.ask(request)), { kept: true }, 'the result');
+      demandEqual(resultOf(await lab.ended(request)), { kept: true }, 'the result');
       demand(!typesOf(device.peer.frames).includes('command'), 'it was sent again');
     },
   },

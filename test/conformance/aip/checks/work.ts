@@ -20,7 +20,7 @@ export const WORK: readonly Check[] = [
     run: async (lab) => {
       const device = await lab.resumed();
       const request = requestFor(lab, device);
-      const answer = lab.driver.ask(request);
+      const answer = lab.ended(request);
       await device.command(request.commandId);
       const { attempt, deviceId } = request;
       demandEqual(
@@ -44,7 +44,7 @@ export const WORK: readonly Check[] = [
       const device = await lab.resumed();
       const request = requestFor(lab, device);
       await lab.driver.ask({ kind: 'stop', attempt: request.attempt, deviceId: device.id });
-      const ended = await lab.driver.ask(request);
+      const ended = await lab.ended(request);
       demandEqual(ended.state === 'finished' && ended.outcome.state, 'CANCELLED', 'the outcome');
       await device.demandSilence({ type: 'error', status: 'error', error: 'a frame behind' });
       demand(!typesOf(device.peer.frames).includes('command'), 'it was sent all the same');
@@ -59,7 +59,7 @@ export const WORK: readonly Check[] = [
     run: async (lab) => {
       const device = await lab.resumed();
       const request = requestFor(lab, device);
-      const answer = lab.driver.ask(request);
+      const answer = lab.ended(request);
       await device.command(request.commandId);
       device.send(outcomeFrame(request.commandId));
       resultOf(await answer);
@@ -78,7 +78,7 @@ export const WORK: readonly Check[] = [
     run: async (lab) => {
       const device = await lab.resumed();
       const request = requestFor(lab, device);
-      const answer = lab.driver.ask(request);
+      const answer = lab.ended(request);
       await device.command(request.commandId);
       const watch = await lab.driver.output(request.commandId);
       device.send(piece(request.commandId, 0, 'line 1\n'));
@@ -107,7 +107,7 @@ export const WORK: readonly Check[] = [
       const device = await lab.resumed();
       const hostile = await lab.resumed(lab.otherDevice);
       const request = requestFor(lab, device);
-      const answer = lab.driver.ask(request);
+      const answer = lab.ended(request);
       await device.command(request.commandId);
       const watch = await lab.driver.output(request.commandId);
       await hostile.answersTo(piece(request.commandId, 0, 'forged'));

@@ -18,7 +18,8 @@ export interface Service {
   stop(): Promise<void>;
 }
 
-const READY_MS = 60_000;
+/** A liveness limit: from sources, on a busy machine, the start alone may take a minute. */
+const READY_MS = 240_000;
 const STOP_MS = 5_000;
 const WORDS_CHARS_MAX = 2_000;
 /** However the parent ends: nobody else would stop it. */

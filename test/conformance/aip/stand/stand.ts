@@ -39,7 +39,13 @@ const ANSWER_MS = 5_000;
 const TASK_MS = 30_000;
 const WHOLE = { index: 0, of: 1 };
 
-export async function startStand({ executes }: { readonly executes: boolean }): Promise<Stand> {
+export interface StandOptions {
+  readonly executes: boolean;
+  /** As of the driver. */
+  readonly patienceMs?: number;
+}
+
+export async function startStand({ executes, patienceMs }: StandOptions): Promise<Stand> {
   const bus = await startTestBus();
   const registry = new RegistryStandIn();
   await registry.start(await bus.as('registry'));
@@ -55,7 +61,7 @@ export async function startStand({ executes }: { readonly executes: boolean }): 
       env: { ...env, ORRERY_NATS_SEED_FILE: bus.seedFile(name) },
     });
   const behind = executes ? await Promise.all(['orchestrator', 'device-agent'].map((name) => start(name))) : [];
-  const driver: Driver = await busDriver({ url: natsUrl, seedFile: bus.seedFile('admin') });
+  const driver: Driver = await busDriver({ url: natsUrl, seedFile: bus.seedFile('admin'), patienceMs });
   return {
     gateway: async ({ root, answerMs = ANSWER_MS, taskMs = TASK_MS, lane = WHOLE } = {}) => {
       const service = await start('aip-gateway', root);
