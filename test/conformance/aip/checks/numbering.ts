@@ -6,6 +6,7 @@ import type { Revised } from '../lab.js';
 import type { Frame } from '../peer.js';
 
 const NUMBERS = 'our promise: numbering';
+const CROWDS = 3;
 const PRESENT = ['heartbeat', 'resumed', 'ack', 'command', 'stop_attempt', 'result_stored', 'error'];
 
 /** What the server has sent since the confirmation: everything that has to have a number. */
@@ -75,12 +76,18 @@ export const NUMBERING: readonly Check[] = [
       complain();
       const soonMs = AIP_LIMITS.ackAfterMs + lab.target.answerMs;
       await device.peer.next('the acknowledgement of 2 frames', acknowledges(2), soonMs);
-      const from = device.peer.frames.length;
-      for (let count = 0; count < AIP_LIMITS.ackEveryFrames; count++) complain();
-      device.heartbeat();
-      await device.peer.nextOf('heartbeat');
-      const before = device.peer.frames.slice(from).filter(({ type }) => type !== 'heartbeat');
-      demand(before.some(acknowledges(3)), `${AIP_LIMITS.ackEveryFrames} frames were not acknowledged at once`);
+      // Several times: a crowd that a busy machine has let through in two parts is acknowledged by any server after a while.
+      for (let crowd = 0, taken = 2; crowd < CROWDS; crowd++, taken += AIP_LIMITS.ackEveryFrames + 1) {
+        const from = device.peer.frames.length;
+        for (let count = 0; count < AIP_LIMITS.ackEveryFrames; count++) complain();
+        device.heartbeat();
+        await device.peer.nextOf('heartbeat');
+        const before = device.peer.frames.slice(from).filter(({ type }) => type !== 'heartbeat');
+        demand(
+          before.some(acknowledges(taken + 1)),
+          `${AIP_LIMITS.ackEveryFrames} frames were not acknowledged at once`,
+        );
+      }
     },
   },
   {
