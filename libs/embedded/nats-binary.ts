@@ -7,7 +7,8 @@ import { EmbeddedServerError } from './errors.js';
 
 /** The first version with the stream features relied upon: expected sequences over filters, scheduled messages, per-key TTL. */
 const NATS_VERSION_MIN = '2.12';
-const VERSION_TIMEOUT_MS = 5_000;
+/** A limit for a program that is none of ours and hangs: a busy machine takes seconds to start one. */
+const VERSION_TIMEOUT_MS = 30_000;
 const CACHE_PREFIX = 'nats-server-';
 
 const run = promisify(execFile);
@@ -35,14 +36,17 @@ async function cached(env: NodeJS.ProcessEnv): Promise<readonly string[]> {
   return entries.filter((entry) => entry.startsWith(CACHE_PREFIX)).map((entry) => join(cache, entry, 'nats-server'));
 }
 
-/** Asked once per process and path: the answer does not change while we run. */
+/** Asked once per process and path: the answer does not change while we run. Who gave none is asked again by the next. */
 function isAcceptable(binary: string): Promise<boolean> {
   const known = acceptable.get(binary);
   if (known !== undefined) return known;
   const answer = run(binary, ['--version'], { timeout: VERSION_TIMEOUT_MS }).then(
     ({ stdout }) =>
       isAtLeast(/^nats-server: v(?<version>\S+)/u.exec(stdout)?.groups?.['version'] ?? '', NATS_VERSION_MIN),
-    () => false,
+    () => {
+      acceptable.delete(binary);
+      return false;
+    },
   );
   acceptable.set(binary, answer);
   return answer;

@@ -4,7 +4,8 @@ import { z } from 'zod';
 import { EmbeddedServerError } from './errors.js';
 import { adopt, becomesReady } from './server-process.js';
 
-const RELOADED = { timeoutMs: 10_000, pollMs: 20 };
+/** A limit for a server that does not take it: one that is busy is waited for. */
+const RELOADED = { timeoutMs: 60_000, pollMs: 20 };
 const ANSWER_MS_MAX = 1_000;
 const PRIVATE_FILE = 0o600;
 
@@ -52,14 +53,18 @@ async function reloadConfig(server: RunningNats): Promise<void> {
 }
 
 async function readAnew({ pid, monitorUrl, log }: RunningNats): Promise<void> {
-  const loadedAt = await configLoadTime(monitorUrl);
   const running = adopt(pid);
-  running.signal('SIGHUP');
-  const taken = await becomesReady(running, RELOADED, async () => {
-    const now = await configLoadTime(monitorUrl);
-    return now !== undefined && now !== loadedAt;
-  });
-  if (!taken) throw new EmbeddedServerError(`nats-server did not take its new configuration; see ${log}.`);
+  const isLoaded = (after?: string) => async (): Promise<boolean> => {
+    loadedAt = await configLoadTime(monitorUrl);
+    return loadedAt !== undefined && loadedAt !== after;
+  };
+  let loadedAt: string | undefined;
+  // Of one that has not said when it read its configuration before, nobody could tell that it has read it anew.
+  if (await becomesReady(running, RELOADED, isLoaded())) {
+    running.signal('SIGHUP');
+    if (await becomesReady(running, RELOADED, isLoaded(loadedAt))) return;
+  }
+  throw new EmbeddedServerError(`nats-server did not take its new configuration; see ${log}.`);
 }
 
 /** Whole or not at all: a server that starts in between reads one or the other. */

@@ -1,5 +1,7 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { createServer as createHttpServer } from 'node:http';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -194,6 +196,32 @@ describe('a configuration that was written while the server runs', () => {
     await nc.flush();
     await nc.close();
   });
+});
+
+it('a server that does not say at once when it read its configuration is not taken for one that has read it anew', async () => {
+  const configFile = join(storeDir, 'nats-server.conf');
+  await writeFile(configFile, '');
+  const stubborn = spawn('sh', ['-c', 'trap "" HUP; echo; while :; do sleep 1; done'], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  await once(stubborn.stdout, 'data');
+  // Nothing is said first; each of the two times that it is read, it is asked before, once in vain and once when it is done.
+  const answers = [undefined, undefined, 'a', 'a', 'b', 'b', 'b', 'c'];
+  const monitor = createHttpServer((_, response) => {
+    const loadedAt = answers.shift();
+    if (loadedAt === undefined) response.destroy();
+    else response.end(JSON.stringify({ config_load_time: loadedAt }));
+  });
+  await new Promise<void>((resolve) => monitor.listen(0, '127.0.0.1', resolve));
+  const { port } = monitor.address() as AddressInfo;
+  const server = { pid: stubborn.pid ?? 0, configFile, monitorUrl: `http://127.0.0.1:${port}`, log: 'its log' };
+  try {
+    expect(await reloadWhenChanged(server)).toBe(true);
+    expect(answers).toEqual([]);
+  } finally {
+    stubborn.kill('SIGKILL');
+    monitor.close();
+  }
 });
 
 /** The subject the server refused. */

@@ -10,7 +10,7 @@ import { failure } from '../terminal/index.js';
 import { type Home, makeDir } from '../home/index.js';
 import type { LocalDevice } from '../processes/index.js';
 
-const CONNECT_MS_MAX = 30_000;
+const CONNECT_MS_MAX = 60_000;
 const POLL_MS = 50;
 const PRIVATE_DIR = 0o700;
 
