@@ -105,7 +105,7 @@ export class ForeignCommandHandler {
     const { isError, value } = answer;
     if (isError) return failure(action, typeof value === 'string' ? value : JSON.stringify(value), namespace);
     const result = screenAnswer(tool, answer);
-    if (!isUncut(result, bytesMax)) return failure(action, 'the picture is larger than a frame', namespace);
+    if (!isUncut(result, bytesMax)) return failure(action, 'the picture or file is larger than a frame', namespace);
     return answered(action, 'success', { result, namespace });
   }
 }

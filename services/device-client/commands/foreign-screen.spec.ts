@@ -4,6 +4,9 @@ import { isUncut, screenAnswer } from './foreign-screen.js';
 
 const part = (blob: string) => ({ type: 'resource', resource: { uri: 'x:1', mimeType: 'image/png', blob } });
 
+const image: Json = { type: 'image', mimeType: 'image/png', data: 'QUJD' };
+const text = (words: string): Json => ({ type: 'text', text: words });
+
 describe('what a tool of a screen answers to a server of UFO', () => {
   const control: Json = { kind: 'control', id: '1', name: 'Save', type: 'Button', rect: [0, 0, 1, 1] };
 
@@ -31,4 +34,27 @@ describe('what a tool of a screen answers to a server of UFO', () => {
     });
     expect([isUncut(picture, 40), isUncut(picture, 400), isUncut('x'.repeat(99), 40)]).toEqual([false, true, true]);
   });
+
+  it.each<[what: string, tool: string, parts: Json[], told: Json | undefined]>([
+    ['an image is the text of it', 'capture_window_screenshot', [text('x'), image], 'data:image/png;base64,QUJD'],
+    [
+      'one that is no PNG stays what it is',
+      'capture_window_screenshot',
+      [{ ...image, mimeType: 'image/gif' }],
+      undefined,
+    ],
+    ['what is no picture of a screen stays what it is', 'texts', [image], undefined],
+  ])('of parts without a structured answer: %s', (_, tool, parts, told) =>
+    expect(screenAnswer(tool, { value: parts })).toEqual(told ?? parts),
+  );
+
+  it.each<[what: string, parts: Json[], cut: boolean]>([
+    ['an image', [image], true],
+    ['a sound', [text('x'), { ...image, type: 'audio' }], true],
+    ['a file', [part('QUJD')], true],
+    ['texts alone, which may be cut', [text('x'.repeat(99))], false],
+    ['a list of a tool', [{ data: 'x'.repeat(99) }], false],
+  ])('of parts is not cut where it has in it %s', (_, parts, cut) =>
+    expect([isUncut(parts, 40), isUncut(parts, 400)]).toEqual([!cut, true]),
+  );
 });
