@@ -7,8 +7,9 @@ export interface FakeTerminal extends Terminal {
   readonly outBytes: Uint8Array[];
 }
 
-/** What a command says after a second without a connection: whether it does depends on how busy the machine is. */
-const OF_A_BUSY_MACHINE = /^connecting to NATS at \S+ for up to \d+ s$/u;
+/** What a command says after a second without a connection, or without a word of the server: whether it does depends on how busy the machine is. */
+const OF_A_BUSY_MACHINE =
+  /^(?:connecting to NATS at \S+ for up to \d+ s|NATS at \S+ (?:does not answer; waiting for up to \d+ s|answers again))$/u;
 
 /** What somebody reads, without what is there only because the machine is busy. */
 export const unhurried = (text: string): string[] => text.split('\n').filter((line) => !OF_A_BUSY_MACHINE.test(line));
