@@ -52,16 +52,22 @@ export function testsOfActing(rig: () => ConsoleRig): void {
 
     await page.getByRole('link', { name: 'Waits for 1 decision of a person' }).click();
     const card = page.getByRole('article', { name: 'Approval for tidy' });
-    await press(card, 'Approve', 'last year is over');
+    await press(card, 'Approve for 10 minutes', 'last year is over');
     await card.getByText('Is anything else to go?').waitFor();
-    await press(card, 'Answer', 'No, nothing else.');
-    await page.goto(`/runs/${run}?task=tidy`);
+    await walk(page, `/runs/${run}?task=tidy`);
     const drawer = page.getByRole('dialog', { name: 'Tidy the logs' });
+    const granted = drawer.getByRole('region', { name: 'Approved for a time' });
+    await granted.getByText('rm -r old').waitFor();
+    await press(granted, 'Take back', 'once was enough');
+    await granted.waitFor({ state: 'detached' });
+    await walk(page, '/attention');
+    await press(card, 'Answer', 'No, nothing else.');
+    await walk(page, `/runs/${run}?task=tidy`);
     await drawer.getByText('The old logs are gone.').first().waitFor();
     await drawer.getByText('rm -r old').first().waitFor();
     const { approvals } = await rig().system.show(run);
     expect(approvals.map(({ state, by }) => [state, by?.id])).toEqual([
-      ['approved', 'cli'],
+      ['revoked', 'cli'],
       ['answered', 'cli'],
     ]);
   });

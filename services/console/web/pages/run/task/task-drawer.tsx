@@ -17,6 +17,7 @@ import { useMay } from '../../../wire/index.js';
 import { words } from '../../../words/index.js';
 import { retryOf } from '../actions/index.js';
 import { AttemptView } from './attempt.js';
+import { GrantsOfTask } from './grants-of-task.js';
 import { TaskResultFiles } from './result-files.js';
 
 const OutputPane = lazy(async () => ({ default: (await import('./output.js')).OutputPane }));
@@ -134,6 +135,7 @@ export function TaskDrawer({
             </Suspense>
           </section>
         )}
+        {isNow ? <GrantsOfTask view={view} taskId={taskId} /> : null}
         <Stories stories={stories} attempts={task.attempts} />
       </div>
       {asked === undefined ? null : <Confirm of={asked} onClose={() => setAsked(undefined)} />}
