@@ -7,8 +7,11 @@ import { CappedLog } from './capped-log.adapter.js';
 import type { Running } from './supervised.runner.js';
 import { heapFlags, type ServiceName } from './plan.js';
 
-/** Long enough for a first start on a slow machine; a service waits for NATS and PostgreSQL in it. */
-const READY_MS_MAX = 60_000;
+/**
+ * Long enough for a first start on a slow machine, where everything starts at once and no code is kept yet: the last one takes more than a
+ * minute. A service waits for NATS and PostgreSQL in it.
+ */
+const READY_MS_MAX = 180_000;
 const STOP_MS_MAX = 10_000;
 const KILL_MS_MAX = 5_000;
 const LAST_WORDS_BYTES_MAX = 2_048;

@@ -10,7 +10,8 @@ import { failure } from '../terminal/index.js';
 import { type Home, makeDir } from '../home/index.js';
 import type { LocalDevice } from '../processes/index.js';
 
-const CONNECT_MS_MAX = 60_000;
+/** As long as the process of a device may take to be ready. */
+const CONNECT_MS_MAX = 180_000;
 const POLL_MS = 50;
 const PRIVATE_DIR = 0o700;
 
