@@ -78,6 +78,9 @@ export const SECRET_META = 'orrery/secret';
 /** The attempt that a call is of travels under this name beside it, to the tools of a screen: whose work it is they know by that. */
 export const ATTEMPT_META = 'orrery/attempt';
 
+/** The directory of the run that a call is of travels under this name to the tools of a screen, where its commands have one. */
+export const RUN_DIRECTORY_META = 'orrery/run-directory';
+
 /** What an agent saw when it chose what to do: the device does it there, and nowhere else. */
 export const SeenOn = z.object({
   application: z.string().max(256),

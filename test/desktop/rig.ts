@@ -286,23 +286,31 @@ export interface ShownList {
 /** What an agent can do at a desktop, a word for each call. */
 export class DesktopHands {
   readonly #client: ToolClient;
-  readonly #attempt: { readonly 'orrery/attempt'?: Json };
+  readonly #beside: Arguments;
 
-  constructor(client: ToolClient, attempt: Json = null) {
+  /** `beside`: what is said with each call. */
+  constructor(client: ToolClient, beside: Arguments = {}) {
     this.#client = client;
-    this.#attempt = attempt === null ? {} : { 'orrery/attempt': attempt };
+    this.#beside = beside;
   }
 
   /** The hands of an attempt of a task. */
   as(taskId: string, attempt: number): DesktopHands {
-    return new DesktopHands(this.#client, { runId: '01JD0000000000000000000000', taskId, attempt });
+    return new DesktopHands(this.#client, {
+      'orrery/attempt': { runId: '01JD0000000000000000000000', taskId, attempt },
+    });
+  }
+
+  /** The same hands with the directory of a run. */
+  within(directory: string): DesktopHands {
+    return new DesktopHands(this.#client, { ...this.#beside, 'orrery/run-directory': directory });
   }
 
   async answer(tool: string, args: Arguments = {}, on?: Json): Promise<Extract<ToolAnswer, { kind: 'answered' }>> {
     const answer = await this.#client.call(tool, args, {
       signal: new AbortController().signal,
       timeoutMs: 60_000,
-      meta: { ...this.#attempt, ...(on !== undefined && { 'orrery/on': on }) },
+      meta: { ...this.#beside, ...(on !== undefined && { 'orrery/on': on }) },
     });
     if (answer.kind !== 'answered') throw new Error(`${tool}: ${JSON.stringify(answer)}`);
     return answer;

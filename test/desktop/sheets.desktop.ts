@@ -1,5 +1,6 @@
 // The tools that a spreadsheet has of its own, on a real one: ./orrery test desktop
 import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Json } from '#proto';
 import { until } from '../../services/device-client/testing/until.js';
@@ -83,6 +84,16 @@ const all = { sheet_name: 'Sheet1', start_row: 1, start_col: 1, end_row: -1, end
     await hands.choose(({ application }) => application === 'soffice.bin');
     await listed();
     expect(await hands.refusal('save_as', args)).toMatch(why);
+  });
+
+  it('is saved in the directory of the run that a call is of, and in none where it has none', async () => {
+    const run = join(rig.dir, 'run');
+    await listed();
+    expect(await hands.refusal('save_as', { file_dir: '.', file_name: 'run.csv' })).toMatch(/^APPLICATION: /u);
+    const outside = await hands.within(run).refusal('save_as', { file_dir: '.', file_name: '../a.csv' });
+    expect(outside).toMatch(/^APPLICATION: /u);
+    await hands.within(run).ask('save_as', { file_dir: '.', file_name: 'run.csv' });
+    expect(await readFile(join(run, 'run.csv'), 'utf8')).toBe(await rig.text('towns.csv'));
   });
 
   it('has its columns in another order, where no formula would mean other cells', async () => {

@@ -309,6 +309,9 @@ describe('tools of a spreadsheet', () => {
     ));
   it.each<[string, Record<string, Json>, PolicyDecision]>([
     ['where its device has a place for it', { file_name: 'sum.xlsx' }, 'log'],
+    ['in the directory of its run', { file_dir: '.', file_name: 'sum.xlsx' }, 'log'],
+    ['above it', { file_dir: '..', file_name: 'sum.xlsx' }, 'approve'],
+    ['below it', { file_dir: './x', file_name: 'sum.xlsx' }, 'approve'],
     ['in a directory that is named', { file_dir: '/srv', file_name: 'sum.xlsx' }, 'approve'],
     ['by a path', { file_name: '../sum.xlsx' }, 'approve'],
   ])('save %s', (_, args, decision) => expect(decided('save_as', args, sheet)).toBe(decision));

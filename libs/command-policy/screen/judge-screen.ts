@@ -141,8 +141,12 @@ function office(tool: string, given: CommandCall['arguments'], on: ScreenPlace |
   if (does === 'write' && textsIn(given['table']).some(isReachingFormula)) return [REACHING];
   if (does === 'write') return [plain('write', 'office', `${tool} changes the open document.`)];
   const { file_dir: directory = '', file_name: name = '' } = given;
-  // The tools of a Linux desktop save only in directories of their device, and never over another file.
-  if (programName(on?.application ?? '') === CALC && directory === '' && !/[/\\]/u.test(textOf(name)))
+  // The tools of a Linux desktop save only in directories of their device or in that of the run, and never over another file.
+  if (
+    programName(on?.application ?? '') === CALC &&
+    (directory === '' || directory === '.') &&
+    !/[/\\]/u.test(textOf(name))
+  )
     return [plain('write', 'save', 'It saves the open document where its device gives it a place.')];
   return [asks('privileged', 'path', `${tool} names files by their path.`)];
 }

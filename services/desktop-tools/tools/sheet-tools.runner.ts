@@ -9,7 +9,7 @@ import { DesktopFault } from '../faults/index.js';
 import { placeIn } from '../launch/index.js';
 import { SHEET_FORMATS, Spreadsheet, unoPathOf, type CellRange } from '../uno/index.js';
 import { markdownOf, reordered } from './sheet-table.js';
-import { seenOnDesk, TextShape, toolOf } from './tool.js';
+import { runDirectoryOf, seenOnDesk, TextShape, toolOf } from './tool.js';
 
 const SIDE_MAX = 1_048_576;
 const COLUMNS_MAX = 16_384;
@@ -28,6 +28,8 @@ const RangeInput = z.object({
   end_col: z.union([Column, END]),
 });
 const ValuesShape = z.object({ result: z.array(z.array(CellShape)) });
+/** The directory of the run, as its commands call it. */
+const RUN_DIRECTORY = '.';
 /** All of a sheet that is used. */
 const ALL: CellRange = { startRow: 1, startCol: 1, endRow: -1, endCol: -1 };
 
@@ -122,7 +124,7 @@ function savingTool(desk: DeskState): HostedTool {
   return toolOf({
     name: 'save_as',
     title: 'Save the document',
-    description: `Saves the document in a directory that this program may have files of, without file_dir in the first. file_ext is ${SHEET_FORMATS.join(', ')}.`,
+    description: `Saves the document in a directory that this program may have files of, without file_dir in the first; with . as file_dir in the directory of the run, where its task may leave it as a file. file_ext is ${SHEET_FORMATS.join(', ')}.`,
     input: z.object({
       file_dir: z.string().max(4_096).default(''),
       file_name: z.string().max(255).default(''),
@@ -139,12 +141,14 @@ function savingTool(desk: DeskState): HostedTool {
             `files end in ${SHEET_FORMATS.join(', ')}, and not in ${JSON.stringify(format)}`,
           );
         const bare = extname(name).toLowerCase() === format ? name.slice(0, -format.length) : name;
+        const ofRun = directory === RUN_DIRECTORY ? runDirectoryOf(caller) : undefined;
+        const allowed = ofRun === undefined ? files : [ofRun];
         const place = await placeIn(
-          join(directory === '' ? (files[0] ?? '') : directory, (bare || 'table') + format),
-          files,
+          join(ofRun ?? (directory === '' ? (files[0] ?? '') : directory), (bare || 'table') + format),
+          allowed,
         );
         if (place === undefined || bare.includes('/'))
-          throw new DesktopFault('APPLICATION', `it saves only in ${files.join(', ') || 'no directory'}`);
+          throw new DesktopFault('APPLICATION', `it saves only in ${allowed.join(', ') || 'no directory'}`);
         const address = pathToFileURL(place).href;
         if ((await isThere(place)) && (await sheet.location()) !== address)
           throw new DesktopFault('OUTSIDE', `there is a file ${place} already, and it is of something else`);

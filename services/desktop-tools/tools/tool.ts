@@ -1,6 +1,6 @@
 import { z, type ZodObject } from 'zod';
 import type { Caller, HostedTool } from '#libs/mcp';
-import { ATTEMPT_META, AttemptKey, ON_META, SECRET_META, SeenOn } from '#proto';
+import { ATTEMPT_META, AttemptKey, ON_META, RUN_DIRECTORY_META, SECRET_META, SeenOn } from '#proto';
 import { DesktopFault } from '../faults/index.js';
 
 /** A tool with its types, as one of many. */
@@ -78,6 +78,12 @@ export function seenOnDesk({ meta }: Caller): SeenOn | undefined {
 /** The attempt that a call is of; undefined: it says none. */
 export const callersAttempt = ({ meta }: Caller): AttemptKey | undefined =>
   AttemptKey.safeParse(meta[ATTEMPT_META]).data;
+
+/** The directory of the run that a call is of; undefined: its commands have none. */
+export function runDirectoryOf({ meta }: Caller): string | undefined {
+  const directory = meta[RUN_DIRECTORY_META];
+  return typeof directory === 'string' ? directory : undefined;
+}
 
 /** The value of the secret that a call names; undefined: there is none with it. */
 export function secretOf({ meta }: Caller): string | undefined {

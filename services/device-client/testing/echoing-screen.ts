@@ -21,6 +21,7 @@ servePlain({
     structuredContent: {
       given,
       secret: (meta as Readonly<Record<string, unknown>> | undefined)?.['orrery/secret'] ?? null,
+      directory: (meta as Readonly<Record<string, unknown>> | undefined)?.['orrery/run-directory'] ?? null,
       attempt: (meta as Readonly<Record<string, unknown>> | undefined)?.['orrery/attempt'] ?? null,
     },
   }),

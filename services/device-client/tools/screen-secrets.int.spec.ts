@@ -68,9 +68,9 @@ describe('a secret that a text for a screen is named by', () => {
   });
 });
 
-it('a screen is told whose work a call is, and no other server', async () => {
+it('a screen is told whose work a call is and which directory its run has, and no other server', async () => {
   const attempt: AttemptKey = { runId: 'r1', taskId: 't1', attempt: 2 };
-  const asked = { commandId: 'c1', attempt, signal: new AbortController().signal };
-  expect(await screen.call('keyboard_input', {}, asked)).toMatchObject({ value: { attempt } });
-  expect(await other.call('keyboard_input', {}, asked)).toMatchObject({ value: { attempt: null } });
+  const asked = { commandId: 'c1', attempt, workspace: '/w/r1', signal: new AbortController().signal };
+  expect(await screen.call('keyboard_input', {}, asked)).toMatchObject({ value: { attempt, directory: '/w/r1' } });
+  expect(await other.call('keyboard_input', {}, asked)).toMatchObject({ value: { attempt: null, directory: null } });
 });

@@ -12,6 +12,7 @@ import {
   ATTEMPT_META,
   type AttemptKey,
   ON_META,
+  RUN_DIRECTORY_META,
   SECRET_META,
   type CommandId,
   type CommandWall,
@@ -159,12 +160,13 @@ export class Toolbox {
   #screenMeta(
     tool: string,
     args: Readonly<Record<string, Json>>,
-    { on, commandId, attempt }: Pick<ToolCall, 'on' | 'commandId' | 'attempt'>,
+    { on, commandId, attempt, workspace }: Pick<ToolCall, 'on' | 'commandId' | 'attempt' | 'workspace'>,
   ): CallOptions['meta'] {
     const secret = commandId === null ? undefined : secretForField(tool, args);
     const value = secret === undefined ? undefined : this.#options.secrets?.valueOf(secret);
     return {
       ...(attempt !== undefined && { [ATTEMPT_META]: attempt }),
+      ...(workspace !== undefined && { [RUN_DIRECTORY_META]: workspace }),
       ...(on !== undefined && { [ON_META]: on }),
       ...(value !== undefined && { [SECRET_META]: value }),
     };
