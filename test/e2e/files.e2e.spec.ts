@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { ArtifactRef, RunView, TaskConstellation } from '#proto';
+import type { AgentProfile, ArtifactRef, RunView, TaskConstellation } from '#proto';
 import { DeviceProcess } from './aip-faults-process.js';
 import { testsOfOutput } from './outputs.js';
 import { writeRequest } from './requests.js';
@@ -258,6 +258,12 @@ it('an image that a tool server of a device answers with is a file of its task, 
   });
   await tools.enrol();
   try {
+    // On a slow machine its tool server is there only after the device.
+    await until('the tools of the device', async () => {
+      const { devices } = await system.json<{ devices: AgentProfile[] }>('devices');
+      const { tools: known = [] } = devices.find(({ deviceId }) => deviceId === 'tools-1') ?? {};
+      return known.some(({ name }) => name === 'look') || undefined;
+    });
     const constellation = { name: 'look', tasks: [task('tools-1', 'look', {})], lines: [] };
     const request = await writeRequest(system.home, { requestId: 'files-look', constellation });
     const { runId } = await system.json<{ runId: string }>('submit', '-f', request);
