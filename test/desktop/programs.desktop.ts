@@ -42,6 +42,8 @@ describe('a program on a desktop', () => {
         },
       });
       await hands.ask('launch_application', { name: 'soffice.bin' });
+      // While it starts it may not answer in time.
+      await until(async () => !(await hands.answer('get_app_window_controls_target_info')).isError || undefined);
       const box = await hands.control(({ type, value }) => type === 'Edit' && value === 'A1');
       await hands.on('keyboard_input', box, { keys: '{VK_CONTROL}aC3{ENTER}' });
       await hands.control(({ type, value }) => type === 'Edit' && value === 'C3');
