@@ -24,6 +24,7 @@ export * from './task-files.js';
 export * from './model.js';
 export * from './agent-replies.js';
 export * from './screen-replies.js';
+export * from './screen-pages.js';
 export * from './screen-tools.js';
 export * from './approvals.js';
 export * from './commit.js';

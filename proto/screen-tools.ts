@@ -3,6 +3,8 @@
  * chooses a window, what acts in one, and what the programs of an office have of their own.
  */
 
+import { PAGE_TOOLS } from './screen-pages.js';
+
 /** They look and change nothing. Clients of UFO never list them. */
 export const COLLECTOR_TOOLS = [
   'get_desktop_app_info',
@@ -94,6 +96,7 @@ const NAMES: ReadonlySet<string> = new Set([
   ...CONTROL_TOOLS,
   ...QUIET_TOOLS,
   ...Object.keys(OFFICE_TOOLS),
+  ...PAGE_TOOLS,
 ]);
 
 /** Whether a tool of this name looks at a screen, or acts on one. */

@@ -168,6 +168,9 @@ export const confirms =
 /** One act, whatever is there. */
 export const actsOn = (tool: string, args: Arguments): Json => jsonOf(testing.appSays([[tool, args]]));
 
+/** The same, and a person has to say that it may be done. */
+export const confirmsOn = (tool: string, args: Arguments): Json => jsonOf(testing.appSays([[tool, args, 'CONFIRM']]));
+
 /** Keys for whatever has the focus in the window. */
 export const presses =
   (keys: string): DeskTurn =>

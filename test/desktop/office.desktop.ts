@@ -11,6 +11,7 @@ import {
   actsOn,
   appEnds,
   assigns,
+  confirmsOn,
   handsOver,
   hostEnds,
   hostSees,
@@ -83,7 +84,7 @@ const keeps = (format: string): DeskTurn => acts('click_input', ['Button', `Use 
         args: ['--norestore', '--nologo', '--accept=pipe,name=orrery-office;urp;'],
         files: [home],
       },
-      chromium: { command: '/usr/bin/chromium', args: [...plain, page], files: [] },
+      chromium: { command: '/usr/bin/chromium', args: [...plain, '--remote-debugging-pipe', page], files: [] },
     };
   }
   const file = (name: string): Promise<Buffer> => readFile(desktop.rig.file(name)).catch(() => Buffer.alloc(0));
@@ -152,6 +153,45 @@ const keeps = (format: string): DeskTurn => acts('click_input', ['Button', `Use 
     expect(sent).toEqual(['Änne Groß']);
     await desktop.ends('chromium');
   });
+
+  where(hasBrowser)(
+    'reads a page and sends its form by the tools of the browser, when a person has seen the button',
+    async () => {
+      sent.length = 0;
+      /** The id of the button in what was read last. */
+      const button = ({ prompt }: Seen): string | undefined =>
+        /"name":\s*"Send",\s*"id":\s*"(\d+)"/u.exec(prompt.replaceAll('\\"', '"'))?.[1];
+      desktop.model.story('page', [
+        starts('chromium'),
+        assigns('An order', 'Send the form.'),
+        when(
+          (seen) => seen.named('Button', 'Send') !== undefined,
+          () => actsOn('read_page', {}),
+        ),
+        (seen) => {
+          const id = button(seen);
+          return id === undefined ? undefined : confirmsOn('click_on_page', { id, name: 'Send' });
+        },
+        when((seen) => seen.prompt.includes('"window":"It is taken'), appEnds('It is sent.')),
+        hostEnds('It is sent.'),
+      ]);
+      const runId = await desktop.send('page');
+      const asked = await desktop.asked(runId);
+      expect(asked.ask).toMatchObject({
+        command: {
+          tool: 'click_on_page',
+          on: { control: { name: 'Send', type: 'Button' }, window: 'An order - Chromium' },
+        },
+        picture: { bytes: expect.any(Number) },
+        reasons: ['What it clicks on is named "Send".'],
+      });
+      expect(sent).toEqual([]);
+      expect((await desktop.system.cli('approve', asked.approvalId)).code).toBe(0);
+      expect((await desktop.approved(runId)).outcome).toBe('succeeded');
+      expect(sent).toEqual(['']);
+      await desktop.ends('chromium');
+    },
+  );
 
   where(hasBrowser, hasSpreadsheet)('copies from a page into a sheet', async () => {
     desktop.model.story('copy', [

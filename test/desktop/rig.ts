@@ -146,6 +146,14 @@ export class DesktopRig {
     return this.file(name);
   }
 
+  /** A directory of its user, beside the files of its programs. */
+  async directory(name: string): Promise<string> {
+    const path = join(this.dir, name);
+    await mkdir(path, { mode: 0o700 });
+    await this.#give(path);
+    return path;
+  }
+
   /** A program on this desktop, as its user. */
   start(command: string, args: readonly string[]): ChildProcess {
     const [program, ...words] = isRoot ? ['setpriv', ...AS_NOBODY, command, ...args] : [command, ...args];

@@ -1,4 +1,4 @@
-import { isObject, isScreenTool, type CommandCall, type CommandClass, type Json } from '#proto';
+import { isObject, isScreenTool, pageAddressOf, type CommandCall, type CommandClass, type Json } from '#proto';
 import {
   Call,
   type Links,
@@ -18,6 +18,7 @@ import {
   glyphsOf,
   placesAt,
   literal,
+  type Word,
 } from '../words/index.js';
 import { judgeInvocation } from './judge-invocation.js';
 import { phoneFinding } from './judge-phone.js';
@@ -137,7 +138,7 @@ function variables(env: Json | undefined): readonly CommandFinding[] {
 function toolFindings(command: CommandCall, judging: CallJudging): readonly CommandFinding[] {
   const { tool, arguments: given } = command;
   const of = judging.settings.tools.get(tool);
-  const call = new Call(tool, [], invocationOf(tool), judging);
+  const call = new Call(tool, wordsOf(command), invocationOf(tool), judging);
   // Some names are those of a phone, too; what is done at a desktop says where.
   const isOfDesktop = isScreenTool(tool) && command.on !== undefined;
   const phone = of === undefined && !isOfDesktop ? phoneFinding(command, judging.settings) : undefined;
@@ -170,6 +171,12 @@ function toolFindings(command: CommandCall, judging: CallJudging): readonly Comm
     reason: `${tool} is a tool of class ${of}.`,
   };
   return ruled([base, ...pathFindings(of, given['path'], call)], { name: tool, call }, judging.settings);
+}
+
+/** What a rule can name beside the tool: the address of a page, as it is opened. */
+function wordsOf({ tool, arguments: given }: CommandCall): Word[] {
+  const address = tool === 'open_page' ? pageAddressOf(given['url']) : undefined;
+  return address !== undefined && 'href' in address ? [literal(address.href)] : [];
 }
 
 /** A tool with a `path` reads or writes that file. */

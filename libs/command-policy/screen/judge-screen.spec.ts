@@ -3,6 +3,7 @@ import {
   COLLECTOR_TOOLS,
   CONTROL_TOOLS,
   OFFICE_TOOLS,
+  PAGE_TOOLS,
   QUIET_TOOLS,
   WINDOW_TOOLS,
   type CommandCall,
@@ -42,6 +43,7 @@ const ARGUMENTS: Readonly<Record<string, Record<string, Json>>> = {
   set_edit_text: { id: '7', name: 'Body', text: 'hello' },
   keyboard_input: { id: '7', name: 'Body', keys: 'hello' },
   launch_application: { name: 'mousepad' },
+  open_page: { url: 'https://example.org/' },
 };
 
 /** What each tool comes to: in a listed program, in one that is not, in a terminal that somebody has listed, and with nothing seen. */
@@ -57,6 +59,10 @@ const TABLE: readonly (readonly [string, PolicyDecision, PolicyDecision, PolicyD
   ['set_edit_text', 'log', 'approve', 'deny', 'approve'],
   ['keyboard_input', 'log', 'approve', 'deny', 'approve'],
   ['wheel_mouse_input', 'log', 'approve', 'log', 'approve'],
+  ['open_page', 'approve', 'approve', 'approve', 'approve'],
+  ['read_page', 'allow', 'approve', 'allow', 'approve'],
+  ['click_on_page', 'log', 'approve', 'log', 'approve'],
+  ['download_from_page', 'approve', 'approve', 'approve', 'approve'],
   ...Object.entries(OFFICE_TOOLS).map(([tool, { does }]) => {
     const here = { read: 'allow', write: 'log', save: 'approve' } as const;
     return [tool, here[does], 'approve', here[does], 'approve'] as const;
@@ -65,7 +71,8 @@ const TABLE: readonly (readonly [string, PolicyDecision, PolicyDecision, PolicyD
 
 describe('tools of a screen', () => {
   it('are all in the table', () => {
-    const all = [...COLLECTOR_TOOLS, ...WINDOW_TOOLS, ...CONTROL_TOOLS, ...QUIET_TOOLS, ...Object.keys(OFFICE_TOOLS)];
+    const hands = [...COLLECTOR_TOOLS, ...WINDOW_TOOLS, ...CONTROL_TOOLS, ...QUIET_TOOLS];
+    const all = [...hands, ...Object.keys(OFFICE_TOOLS), ...PAGE_TOOLS];
     expect(TABLE.map(([tool]) => tool).toSorted()).toEqual(all.toSorted());
   });
 
@@ -82,7 +89,7 @@ describe('tools of a screen', () => {
     },
   );
 
-  it.each([...CONTROL_TOOLS, 'run_shell', ...Object.keys(OFFICE_TOOLS)])(
+  it.each([...CONTROL_TOOLS, 'run_shell', ...Object.keys(OFFICE_TOOLS), ...PAGE_TOOLS])(
     '%s is no standing grant for another screen',
     (tool) => {
       const verdict = judged(tool, ARGUMENTS[tool] ?? {}, placed('evil'));
@@ -317,4 +324,55 @@ describe('tools of a spreadsheet', () => {
   ])('save %s', (_, args, decision) => expect(decided('save_as', args, sheet)).toBe(decision));
   it('of clients that have no such places ask each time', () =>
     expect(decided('save_as', { file_name: 'sum.docx' }, placed('WINWORD.EXE'))).toBe('approve'));
+});
+
+describe('tools of a browser', () => {
+  const page = (name: string) =>
+    placed('chromium', { window: 'Shop - Chromium', control: { id: '3', type: 'Button', name } });
+  let browsing: CommandPolicy;
+  beforeAll(async () => {
+    const rule = "{ id: docs, match: { program: open_page, args: ['https://docs.example.org/*'] }, decision: log }";
+    browsing = openPolicy(
+      { file: `version: 1\napplications: [chromium]\nrules: [${rule}]\n` },
+      await openBashGrammar(),
+    );
+  });
+  const decision = (tool: string, args: Record<string, Json>, on = page('Details')): PolicyDecision =>
+    browsing.judge({ tool, arguments: args, on }, DEVICE).decision;
+
+  it.each([
+    'file:///etc/passwd',
+    'javascript:alert(1)',
+    'data:text/html,x',
+    'chrome://settings',
+    'view-source:http://a/',
+    'https://user:secret@example.org/',
+    'example.org',
+    '',
+    7,
+    null,
+  ])('never open %j', (url) => expect(decision('open_page', { url })).toBe('deny'));
+  it('ask for a page like the network, unless a rule names it', () => {
+    expect(
+      browsing.judge({ tool: 'open_page', arguments: { url: 'https://example.org/' }, on: page('') }, DEVICE),
+    ).toMatchObject({ class: 'network', decision: 'approve', grantable: false });
+    expect(decision('open_page', { url: 'https://docs.example.org/a?b' })).toBe('log');
+    expect(decision('open_page', { url: 'HTTPS://docs.example.org' })).toBe('log');
+    for (const url of ['https://docs.example.org.evil.net/', 'https://evil.net/https://docs.example.org/'])
+      expect(decision('open_page', { url })).toBe('approve');
+  });
+  it('click unasked, but not on what commits to something, nor on what nobody has read', () => {
+    expect(decision('click_on_page', { id: '3', name: 'Details' })).toBe('log');
+    expect(decision('click_on_page', { id: '3', name: 'Pay now' }, page('Pay now'))).toBe('approve');
+    // By what was read, whatever the call says.
+    expect(decision('click_on_page', { id: '3', name: 'Details' }, page('Delete'))).toBe('approve');
+    expect(decision('click_on_page', { id: '3', name: 'a' }, placed('chromium', { control: undefined }))).toBe(
+      'approve',
+    );
+  });
+  it('ask for each file', () =>
+    expect(browsing.judge({ tool: 'download_from_page', arguments: {}, on: page('Report') }, DEVICE)).toMatchObject({
+      class: 'network',
+      decision: 'approve',
+    }));
 });

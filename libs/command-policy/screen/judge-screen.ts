@@ -1,6 +1,7 @@
 import {
   isCollectorTool,
   OFFICE_TOOLS,
+  pageAddressOf,
   secretNamed,
   type CommandCall,
   type CommandClass,
@@ -59,9 +60,24 @@ function acting({ tool, arguments: given, on }: CommandCall): readonly CommandFi
       return [...(inTerminal ? [TERMINAL] : []), ...passwords(on), ...pressing(textOf(given['keys']), on)];
     case 'wheel_mouse_input':
       return [plain('write', 'scroll', 'It scrolls.')];
+    case 'open_page':
+      return opening(given['url']);
+    case 'read_page':
+      return [plain('read', 'page', 'It reads the page that a browser shows.')];
+    case 'click_on_page':
+      return clicking(on);
+    case 'download_from_page':
+      return [...clicking(on), asks('network', 'download', 'It keeps a file that a page gives.')];
     default:
       return office(tool, given, on);
   }
+}
+
+/** A page is as an address line is: it says whom the browser speaks to. */
+function opening(url: Json | undefined): readonly CommandFinding[] {
+  const address = pageAddressOf(url);
+  if ('why' in address) return [floor('screen.address', `No such page is opened: ${address.why}.`)];
+  return [asks('network', 'address', `It opens ${JSON.stringify(address.href.slice(0, 200))}.`)];
 }
 
 function clicking(on: ScreenPlace | undefined): readonly CommandFinding[] {

@@ -1,10 +1,11 @@
-import { fieldsOf, type Json, type ToolInfo } from '#proto';
+import { actsOnPage, fieldsOf, type Json, type ToolInfo } from '#proto';
 import { failed, type StrategyCall, type Work } from '../agent/index.js';
 import { isFailing, outcomeText } from '../memory/index.js';
 import { askPerson, callTool, isOwnTool, type Done, ownCall } from '../strategies/index.js';
 import type { ShownPlace } from '../effects/index.js';
-import { listingText, type SeenListing } from './listing.js';
-import { pictureForPeople } from './look.js';
+import { listingText, NOTHING_LISTED, seenListingOf, type SeenListing } from './listing.js';
+import { placeOnScreen } from './page-place.js';
+import { pictureForPeople, wholeAnswer } from './look.js';
 import { shownPlace } from './seen-picture.js';
 import { placedCall, type SeenPlace } from './place-call.js';
 import type { Screen } from './screen.js';
@@ -40,7 +41,7 @@ const NOTHING_DONE: Omit<ScreenAct, 'succeeded'> = {
 /** Makes one call where its agent has looked. What is refused, stale or goes wrong is told to the model; repeated in vain, it ends the work. */
 export function* act(at: At, wanted: WantedCall, seen: SeenPlace, tools: readonly ToolInfo[]): Work<ScreenAct> {
   const { agent } = at;
-  const plan = placedCall(wanted, seen, tools);
+  const plan = placedCall(wanted, placeOf(at, wanted, seen), tools);
   const command = plan.ok ? plan.command : { tool: wanted.function, arguments: { ...wanted.arguments } };
   const hopeless = agent.repeats.hopeless(command);
   if (hopeless !== null) {
@@ -56,8 +57,11 @@ export function* act(at: At, wanted: WantedCall, seen: SeenPlace, tools: readonl
     return { ...NOTHING_DONE, ...own, succeeded };
   }
   const shows = yield* shownToPeople(at, wanted, seen.listing);
-  const { index, command: ran, ended } = yield* callTool(command, { confirm: wanted.confirm, shows });
+  const called = yield* callTool(command, { confirm: wanted.confirm, shows });
+  const { index, command: ran, ended } = called;
   const failing = isFailing(ended);
+  if (command.tool === 'read_page' && !failing)
+    at.context.set('page', seenListingOf(yield* wholeAnswer(called), `${called.step}.${index}`));
   // The same answer before another screen is another outcome: scrolling and tabbing are done many times.
   const screen = failing ? '' : listingText(seen.listing);
   const told = agent.repeats.note(command, outcomeText(ended) + screen, failing);
@@ -65,13 +69,22 @@ export function* act(at: At, wanted: WantedCall, seen: SeenPlace, tools: readonl
   return { ...NOTHING_DONE, calls: [{ index, command: ran, ended }], problems: told, succeeded: !failing, value };
 }
 
+/** What acts on a page acts where that was read, and in nothing that was listed since. */
+function placeOf({ context }: At, wanted: WantedCall, seen: SeenPlace): SeenPlace {
+  if (!actsOnPage(wanted.function)) return seen;
+  const listing = context.get('page') ?? NOTHING_LISTED;
+  return { ...seen, chosen: listing.place ?? seen.chosen, listing };
+}
+
 /** The control as this look has shown it. An agent that wants a person to confirm what it does takes a picture for that, if it has none. */
 function* shownToPeople(
   at: At,
-  { arguments: { id }, confirm }: WantedCall,
+  { function: tool, arguments: { id }, confirm }: WantedCall,
   listing: SeenListing,
 ): Work<ShownPlace | undefined> {
-  const target = listing.targets.find((one) => one.id === id);
+  const target = actsOnPage(tool)
+    ? placeOnScreen(at.context.get('page') ?? NOTHING_LISTED, id, listing)
+    : listing.targets.find((one) => one.id === id);
   if (target?.rect === undefined) return undefined;
   const picture = listing.picture ?? (confirm ? yield* pictureForPeople(at, listing) : undefined);
   return shownPlace(picture, target.rect);
@@ -84,7 +97,8 @@ export const saysChanged = (value: Json): boolean => fieldsOf(value)['changed'] 
 export function changedProblem(before: SeenListing, now: SeenListing, wanted: WantedCall): string | null {
   const { id } = wanted.arguments;
   if (before.place?.window !== now.place?.window) return 'WINDOW_CHANGED: another window is in front.';
-  if (typeof id !== 'string' || id === '') return null;
+  // Of a page the device itself compares what was read.
+  if (typeof id !== 'string' || id === '' || actsOnPage(wanted.function)) return null;
   const [then, here] = [before, now].map(({ targets }) => targets.find((target) => target.id === id));
   if (then === undefined || (here?.name === then.name && here.type === then.type)) return null;
   return `WINDOW_CHANGED: the id ${JSON.stringify(id)} is of something else now.`;

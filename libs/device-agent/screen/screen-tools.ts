@@ -1,8 +1,10 @@
 import {
+  BROWSERS,
   CONTROL_TOOLS,
   isCollectorTool,
   isScreenTool,
   OFFICE_TOOLS,
+  PAGE_TOOLS,
   QUIET_TOOLS,
   WINDOW_TOOLS,
   type ToolInfo,
@@ -25,7 +27,7 @@ export const hostTools = (task: AgentTask): readonly ToolInfo[] => [
 export const appTools = (task: AgentTask, application: string): readonly ToolInfo[] =>
   agentToolsOf(task).filter(({ name }) => {
     if (has(CONTROL_TOOLS, name) || has(QUIET_TOOLS, name)) return true;
-    const office = OFFICE_TOOLS[name];
-    if (office !== undefined) return office.in.some((program) => program.toLowerCase() === application.toLowerCase());
+    const programs = has(PAGE_TOOLS, name) ? BROWSERS : OFFICE_TOOLS[name]?.in;
+    if (programs !== undefined) return programs.some((program) => program.toLowerCase() === application.toLowerCase());
     return !isScreenTool(name) && !isCollectorTool(name);
   });

@@ -25,6 +25,8 @@ export interface Screen {
   chosen: ChosenWindow;
   assigned: { readonly subtask: string; readonly tips: readonly string[] };
   kept: readonly KeptPicture[];
+  /** The page of a browser as it was read last; what acts on it names its controls. */
+  page: SeenListing;
   /** The window as it was when its agent decided last. */
   before: readonly CalledImage[];
 }

@@ -28,7 +28,8 @@ const APPLICATIONS: Readonly<Record<string, Application>> = {
   'soffice.bin': { command: '/usr/bin/localc', args: ['--norestore', '--nologo', '--accept=pipe,name=desk;urp;'] },
   chromium: {
     command: '/usr/bin/chromium',
-    args: ['--no-first-run', '--force-renderer-accessibility', '--password-store=basic'],
+    // Its pages are asked for over the pipe that it is started with.
+    args: ['--no-first-run', '--force-renderer-accessibility', '--password-store=basic', '--remote-debugging-pipe'],
   },
 };
 const FIRST_APPLICATION = 'mousepad';

@@ -44,6 +44,8 @@ export class DeskState {
   windows: Listing<ListedWindow> | undefined;
   chosen: DesktopWindow | undefined;
   controls: ControlListing | undefined;
+  /** The name of the listing of a page that counts. */
+  page: string | undefined;
   /** What had the keyboard when a window was read last. */
   focus: SeenFocus | undefined;
 
@@ -72,6 +74,7 @@ export class DeskState {
     this.windows = undefined;
     this.chosen = undefined;
     this.controls = undefined;
+    this.page = undefined;
     this.focus = undefined;
   }
 

@@ -1,5 +1,7 @@
 import { spawn } from 'node:child_process';
+import type { Readable, Writable } from 'node:stream';
 import { settled, type Acting, type DeskState } from '../desk/index.js';
+import { DEVTOOLS_PIPE, type Browsers } from '../devtools/index.js';
 import type { DesktopWindow } from '../display/index.js';
 import { DesktopFault, pause } from '../faults/index.js';
 import { placeIn } from './given-files.adapter.js';
@@ -19,15 +21,25 @@ const ACCESSIBLE = {
   SAL_USE_VCLPLUGIN: 'gtk3',
 } as const;
 
+/** What programs are started on. */
+export interface LaunchedOn {
+  readonly desk: DeskState;
+  readonly acting: Acting;
+  /** Who is told of browsers that can be asked for their pages. */
+  readonly browsers: Pick<Browsers, 'add'>;
+}
+
 /** Starts programs, and waits for their windows. */
 export class Launcher {
   readonly #desk: DeskState;
   readonly #acting: Acting;
+  readonly #browsers: Pick<Browsers, 'add'>;
   readonly #env: Readonly<Record<string, string | undefined>>;
 
-  constructor(desk: DeskState, acting: Acting, env: Readonly<Record<string, string | undefined>>) {
+  constructor({ desk, acting, browsers }: LaunchedOn, env: Readonly<Record<string, string | undefined>>) {
     this.#desk = desk;
     this.#acting = acting;
+    this.#browsers = browsers;
     this.#env = env;
   }
 
@@ -55,9 +67,10 @@ export class Launcher {
       KEPT.flatMap((name) => (this.#env[name] === undefined ? [] : [[name, this.#env[name]]])),
     );
     const child = spawn(command, args, {
-      // It stays when these tools end: what a person sees on the screen is not taken away.
+      // It stays when these tools end: what a person sees on the screen is not taken away. A browser whose pages are asked
+      // for does not: what it is asked through belongs to nobody then.
       detached: true,
-      stdio: 'ignore',
+      stdio: args.includes(DEVTOOLS_PIPE) ? ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'] : 'ignore',
       cwd: this.#env['HOME'] ?? '/',
       env: {
         ...own,
@@ -70,6 +83,8 @@ export class Launcher {
     child.on('error', () => undefined);
     child.unref();
     if (child.pid === undefined) throw new DesktopFault('APPLICATION', `${command} could not be started`);
+    const [, , , to, from] = child.stdio;
+    if (to && from) this.#browsers.add(child.pid, to as Writable, from as Readable);
     return child;
   }
 

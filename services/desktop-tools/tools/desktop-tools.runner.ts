@@ -2,9 +2,11 @@ import { serveTools, type HostedTool } from '#libs/mcp';
 import { Slots } from '#libs/slots';
 import type { DesktopSettings } from '#proto';
 import { Acting, DeskState, DesktopConnection, Looking } from '../desk/index.js';
+import { Browsers } from '../devtools/index.js';
 import { Launcher } from '../launch/index.js';
 import { desktopActingTools } from './acting-tools.runner.js';
 import { desktopLookingTools } from './looking-tools.js';
+import { desktopPageTools } from './page-tools.runner.js';
 import { desktopSheetTools } from './sheet-tools.runner.js';
 import { callersAttempt } from './tool.js';
 
@@ -15,7 +17,8 @@ export async function runDesktopTools(
 ): Promise<void> {
   const desk = new DeskState(settings, new DesktopConnection(settings));
   const acting = new Acting(desk, () => performance.now());
-  const launcher = new Launcher(desk, acting, env);
+  const browsers = new Browsers();
+  const launcher = new Launcher({ desk, acting, browsers }, env);
   // The terminal's Ctrl-C reaches the whole foreground group: the client decides when the tools end.
   process.on('SIGINT', () => undefined);
   const { promise: orphaned, resolve: end } = Promise.withResolvers<void>();
@@ -27,6 +30,7 @@ export async function runDesktopTools(
     ...desktopLookingTools(desk, new Looking(desk)),
     ...desktopActingTools(desk, acting, launcher),
     ...desktopSheetTools(desk),
+    ...desktopPageTools(desk, browsers),
   ]);
   const host = await serveTools({ name: 'orrery-desktop', version: '1', tools });
   await Promise.race([orphaned, host.closed]);
