@@ -33,15 +33,15 @@ const FORM = `<!doctype html><meta charset="utf-8"><title>An order</title>
 
 (reason === undefined && hasBrowser ? describe : describe.skip)('a desktop', () => {
   let server: Server;
-  /** What stands in the field for remarks, as its page tells it. */
-  let said = '';
+  /** What has stood in the field for remarks, as its page tells it: several words may be on their way at once, in any order. */
+  const said = new Set<string | null>();
   let desktop: DrivenDesktop;
   let browser: Browser;
 
   beforeAll(async () => {
     await mkdir(ALL, { recursive: true });
     server = createServer(({ url = '/' }, response) => {
-      said = new URL(url, 'http://localhost').searchParams.get('said') ?? said;
+      said.add(new URL(url, 'http://localhost').searchParams.get('said'));
       response.setHeader('content-type', 'text/html').end(FORM);
     });
     await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
@@ -109,7 +109,7 @@ const FORM = `<!doctype html><meta charset="utf-8"><title>An order</title>
     await screen.focus();
     await page.keyboard.press('Tab');
     await page.keyboard.type(REMARK);
-    await until('what was typed', async () => (said === REMARK ? true : undefined));
+    await until('what was typed', async () => said.has(REMARK) || undefined);
     await painted(page);
     await shot(page, 'taken');
     await context.close();
