@@ -1,7 +1,9 @@
-import { createHash } from 'node:crypto';
-import { mkdtemp, open, readdir, rm, stat, type FileHandle } from 'node:fs/promises';
+import { createHash, randomUUID } from 'node:crypto';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { link, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
 import { z } from 'zod';
 import { DesktopFault, pause } from '../faults/index.js';
 import { NO_DOWNLOADS } from './browsers.runner.js';
@@ -124,43 +126,38 @@ async function sizeOf(directory: string): Promise<number> {
   return sizes.reduce((sum, size) => sum + size, 0);
 }
 
-/** Copies it to a place that nothing has yet: no link there is followed, and no file written over. */
+/** Copies it, and gives it its name when it is whole: no link there is followed, no file written over, and nothing half stands under a name. */
 async function kept(from: string, directory: string, wanted: string): Promise<Downloaded> {
-  const { name, file } = await placeFor(directory, wanted);
+  const part = join(directory, `.${randomUUID()}.part`);
   try {
-    return { name, ...(await copied(from, file)) };
-  } catch (error) {
-    await rm(join(directory, name), { force: true });
-    throw error;
+    const told = await copied(from, part);
+    return { name: await named(part, directory, wanted), ...told };
   } finally {
-    await file.close();
+    await rm(part, { force: true });
   }
 }
 
-async function copied(from: string, to: FileHandle): Promise<Omit<Downloaded, 'name'>> {
-  const source = await open(from, 'r');
+async function copied(from: string, to: string): Promise<Omit<Downloaded, 'name'>> {
   const hash = createHash('sha256');
   let bytes = 0;
-  try {
-    for await (const piece of source.createReadStream({ autoClose: false })) {
-      hash.update(piece as Buffer);
-      bytes += (piece as Buffer).length;
-      await to.writeFile(piece as Buffer);
+  const counted = async function* (pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+    for await (const piece of pieces) {
+      hash.update(piece);
+      bytes += piece.length;
+      yield piece;
     }
-  } finally {
-    await source.close();
-  }
+  };
+  await pipeline(createReadStream(from), counted, createWriteStream(to, { flags: 'wx', mode: PRIVATE }));
   return { bytes, sha256: hash.digest('hex') };
 }
 
-async function placeFor(
-  directory: string,
-  wanted: string,
-): Promise<{ readonly name: string; readonly file: FileHandle }> {
+/** The first name that nothing has yet. */
+async function named(part: string, directory: string, wanted: string): Promise<string> {
   for (let number = 1; number <= NAMES_MAX; number++) {
     const name = numberedName(wanted, number);
     try {
-      return { name, file: await open(join(directory, name), 'wx', PRIVATE) };
+      await link(part, join(directory, name));
+      return name;
     } catch (error) {
       if (!(error instanceof Error) || !('code' in error) || error.code !== 'EEXIST') throw error;
     }
