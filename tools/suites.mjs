@@ -193,6 +193,8 @@ async function runSuite({ suite, words }, { directory, scratch, turns, nicer }) 
 
 /** Where what each file of a suite costs is kept, beside its report. */
 const costsOf = (file) => `${file}.costs`;
+/** Where a suite keeps which verbs of the command line it has asked for: each is a process of its own once in a run. */
+const verbsOf = (file) => `${file}.verbs`;
 
 /** Resolves with the exit code, or null when a signal or the time limit ended it, and what it used of the processor. */
 function runJest({ suite, file, words, nicer, scratch = tmpdir() }, tell, hear) {
@@ -203,7 +205,14 @@ function runJest({ suite, file, words, nicer, scratch = tmpdir() }, tell, hear) 
     const child = spawn(process.execPath, args, {
       cwd: root,
       stdio: ['ignore', 'pipe', 'pipe'],
-      env: { ...env, ...colors, ORRERY_TEST_SUITE: suite, ORRERY_SPEC_COSTS: costsOf(file), TMPDIR: scratch },
+      env: {
+        ...env,
+        ...colors,
+        ORRERY_TEST_SUITE: suite,
+        ORRERY_SPEC_COSTS: costsOf(file),
+        ORRERY_SPEC_VERBS: verbsOf(file),
+        TMPDIR: scratch,
+      },
     });
     if (nicer > 0 && child.pid !== undefined) setPriority(child.pid, nicer);
     const group = child.pid === undefined ? undefined : groupOf(suite, child.pid, isAlive);

@@ -71,7 +71,7 @@ const administer = async (...words: string[]): Promise<string> => {
 };
 /** At a terminal, with a key of one's own. */
 const as = (seedFile: string, ...words: string[]): Promise<Ran> =>
-  run(words, { ...system.env, ORRERY_NATS_SEED_FILE: seedFile });
+  system.cliWith({ ORRERY_NATS_SEED_FILE: seedFile }, ...words);
 const anna = (...words: string[]): Promise<Ran> => as(seedFileOf('anna'), ...words);
 const carla = (...words: string[]): Promise<Ran> => as(seedFileOf('carla'), ...words);
 

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { mkdirSync } from 'node:fs';
 import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -17,6 +18,8 @@ export const ROOT = resolve(import.meta.dirname, '../..');
 export const COMPILE_CACHE = join(ROOT, '.cache/node-compile');
 export const CLI = join(ROOT, 'dist/services/cli/main.js');
 const POLL_MS = 20;
+/** Who has waited for long asks less often: after an eighth of what has passed, up to this. */
+const [PATIENCE, POLL_MS_MAX] = [8, 100];
 /** A question that starts a process costs what it waits for: before the next one as long a rest as it took, up to this. */
 const REST_MS_MAX = 500;
 /** A liveness deadline, ten times what is aimed at: a test that hits it hangs, it is not slow. */
@@ -81,6 +84,21 @@ async function runHere(args: readonly string[], env: NodeJS.ProcessEnv): Promise
   return { code, stdout: Buffer.concat(out).toString(), stderr };
 }
 
+const verbsAsked = new Set<string>();
+
+/** Whether nobody has asked for this verb yet: in this whole run of the suite, which says where that is kept, or else in this file. */
+function isFirst(verb: string): boolean {
+  if (verbsAsked.has(verb)) return false;
+  verbsAsked.add(verb);
+  const folder = process.env['ORRERY_SPEC_VERBS'];
+  if (folder === undefined) return true;
+  try {
+    return mkdirSync(join(folder, encodeURIComponent(verb)), { recursive: true }) !== undefined;
+  } catch {
+    return true; // it can be kept nowhere
+  }
+}
+
 /** What the command line ends with when nobody answers. */
 const UNREACHABLE = 4;
 
@@ -92,7 +110,7 @@ function isNotYet(error: unknown): boolean {
 
 /** Polls until the question has an answer; the deadline only ends a test that would hang. */
 export async function until<T>(what: string, ask: () => Promise<T | undefined>): Promise<T> {
-  const deadline = performance.now() + DEADLINE_MS;
+  const began = performance.now();
   for (let trouble: unknown; ;) {
     const asked = performance.now();
     try {
@@ -103,8 +121,9 @@ export async function until<T>(what: string, ask: () => Promise<T | undefined>):
       trouble = error;
     }
     const now = performance.now();
-    if (now > deadline) throw new Error(`${what} did not come`, { cause: trouble });
-    await sleep(Math.min(Math.max(now - asked, POLL_MS), REST_MS_MAX));
+    if (now > began + DEADLINE_MS) throw new Error(`${what} did not come`, { cause: trouble });
+    const patient = Math.min((now - began) / PATIENCE, POLL_MS_MAX);
+    await sleep(Math.min(Math.max(now - asked, patient, POLL_MS), REST_MS_MAX));
   }
 }
 
@@ -120,7 +139,6 @@ export class TestSystem {
   token = '';
 
   readonly #settings: NodeJS.ProcessEnv;
-  readonly #verbs = new Set<string>();
   #bus: Promise<NatsConnection> | undefined;
 
   private constructor(home: string, settings: NodeJS.ProcessEnv) {
@@ -162,14 +180,18 @@ export class TestSystem {
   }
 
   /**
-   * The command line. The first time that a verb is asked for here it is the program that users have, in a process of its own; from then on the
+   * The command line. The first time that a verb is asked for it is the program that users have, in a process of its own; from then on the
    * same code does in this process what would take a quarter of a second of a processor to start. `run` is always a process.
    */
   cli(...args: readonly string[]): Promise<Ran> {
+    return this.cliWith({}, ...args);
+  }
+
+  /** The same, with more in its environment: the key of somebody else. */
+  cliWith(more: NodeJS.ProcessEnv, ...args: readonly string[]): Promise<Ran> {
     const [verb = ''] = args;
-    if (this.#verbs.has(verb)) return runHere(args, this.env);
-    if (!OF_PROCESSES.includes(verb)) this.#verbs.add(verb);
-    return run(args, this.env);
+    const env = { ...this.env, ...more };
+    return OF_PROCESSES.includes(verb) || isFirst(verb) ? run(args, env) : runHere(args, env);
   }
 
   /** What it prints, asked again while nobody answers. */
