@@ -2,9 +2,11 @@ import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { blocksOf, readPage } from '../pages/page.js';
+import { testsOfControl } from './control.js';
 import { CLI, exec, ROOT, run, TestSystem, until } from './system.js';
 import { unhurried } from '../../services/cli/testing/fake-terminal.js';
 import { writeRequest } from './requests.js';
+import { GatewayCertificates, testsOfTls } from './tls.js';
 
 const echo = (id: string, device = 'web-1') => ({
   id,
@@ -30,15 +32,18 @@ const found = async (program: string) => (await exec('/bin/sh', ['-c', `command 
 const itWithPython = (await found('python3')) ? it : it.skip;
 const itWithCurl = (await found('curl')) ? it : it.skip;
 
+let certificates: GatewayCertificates;
+let system: TestSystem;
+beforeAll(async () => {
+  certificates = await GatewayCertificates.make();
+  system = await TestSystem.startWith({ env: certificates.env }, '--devices', '2');
+});
+afterAll(async () => {
+  await system?.stop();
+  await certificates?.remove();
+});
+
 describe('the command line over a running system', () => {
-  let system: TestSystem;
-
-  beforeAll(async () => {
-    system = await TestSystem.start('--devices', '2');
-  });
-
-  afterAll(() => system.stop());
-
   it('submits, waits, and is the same run the second time', async () => {
     const file = await writeRequest(system.home, diamond('once'));
     const first = await system.cli('submit', '-f', file, '--wait', '--json');
@@ -213,3 +218,10 @@ describe('the command line over a running system', () => {
     expect((await fetch(`${url}/v1/runs`)).status).toBe(401);
   });
 });
+
+describe('a run under control', () => testsOfControl(() => system));
+describe('connections of devices', () =>
+  testsOfTls(
+    () => system,
+    () => certificates,
+  ));
