@@ -8,8 +8,8 @@ import { PATIENT, until } from './system.js';
 /** Nothing waits for a slot: what is measured is who serves a run, not how busy a device is. */
 const TASKS_MAX = 1_000;
 /** Commands take up to MS_SPREAD longer than this, each its own time: so that at any instant some have just ended. */
-const MS_MIN = 500;
-const MS_SPREAD = 1_000;
+const MS_MIN = 1_000;
+const MS_SPREAD = 2_000;
 
 /** What a device did, in the order in which the devices did it. */
 export interface Effect {
