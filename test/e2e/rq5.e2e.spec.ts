@@ -231,6 +231,13 @@ describe('a long job on three devices, and a note of their times', () => {
     expect(await effects('back-1')).toEqual([jobOn('back-1'), againOn('back-1')]);
     const jobs = [againOn('back-1'), jobOn(LINUX_2), jobOn(LINUX_3)];
     expect(linesIn(await noteOf('back'))).toEqual(jobs.flatMap(took));
+    // What the lost one has done all the same is added to the log when it is there, and changes no outcome.
+    await until('its late result', async () => {
+      const added = await system.eventsOf(runOf('back'), 'RUN_ANNOTATED');
+      return added.some(({ kind, taskId }) => kind === 'late_result' && taskId === jobOn('back-1')) || undefined;
+    });
+    const { tasks } = await system.show(runOf('back'));
+    expect(tasks.find(({ id }) => id === jobOn('back-1'))).toMatchObject({ error: { outcome: 'device_lost' } });
   });
 
   it('2: without a device that is lost for good, the note has two times and one explicit failure', async () => {
