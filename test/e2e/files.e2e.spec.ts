@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { AgentProfile, ArtifactRef, RunView, TaskConstellation } from '#proto';
 import { DeviceProcess } from './aip-faults-process.js';
+import { prepareForClients, testsOfConstellationClients } from './constellation.js';
 import { testsOfOutput } from './outputs.js';
 import { writeRequest } from './requests.js';
 import { TestSystem, until } from './system.js';
@@ -15,7 +16,7 @@ const MIB = 1024 * 1024;
 const FILE_BYTES = 100_000_000;
 let system: TestSystem;
 beforeAll(async () => {
-  system = await TestSystem.start('--devices', '2');
+  system = await TestSystem.startWith({ prepare: prepareForClients }, '--devices', '2');
 });
 afterAll(() => system.stop());
 
@@ -79,6 +80,9 @@ async function watchMemory(parts: readonly string[]): Promise<() => Promise<Reco
       ),
     );
 }
+
+// It ends its gateway: before anybody measures that one's memory.
+describe('a client of another system that sends tasks', () => testsOfConstellationClients(() => system));
 
 it('a file of 100 MB goes from one machine to another, identical, and neither end holds it in memory', async () => {
   const whole = content(FILE_BYTES);

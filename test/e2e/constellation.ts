@@ -1,11 +1,10 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, expect, it } from '@jest/globals';
 import { ConstellationEndpoint, HandshakeRefused, RegistrationRefused } from '#libs/aip';
 import { exchangesOf, loadTrace, type Frame } from '../../services/aip-gateway/testing/trace.js';
 import { TraceSocket } from '../../services/aip-gateway/testing/trace-socket.js';
-import { TestSystem, until } from './system.js';
+import { type TestSystem, until } from './system.js';
 
 interface ListedRun {
   readonly runId: string;
@@ -18,24 +17,22 @@ const exec = (command: string) => ({ tool: 'EXEC_CLI', arguments: { command, tim
 /** What tells the policy that a tool of another system's devices is a shell. */
 const POLICY = 'version: 1\ntools: { execute_command: { shellLine: command } }\n';
 
-/* Such a client is no operator: its commands are judged, and these are plain ones that need nobody's word. */
-describe('a client of another system that sends tasks', () => {
-  let system: TestSystem;
+/** Lays beside the home of a system what its gateway puts into calls of tools of other systems' devices, and what its policy knows of them; gives the settings. */
+export async function prepareForClients(home: string): Promise<NodeJS.ProcessEnv> {
+  const [inject, policy] = [join(home, 'inject.yaml'), join(home, 'policy-of-tools.yaml')];
+  await writeFile(inject, 'linux_agent_1:\n  execute_command: { api_key: mcp-key }\n', { mode: 0o600 });
+  await writeFile(policy, POLICY);
+  return { ORRERY_AIP_INJECT_FILE: inject, ORRERY_POLICY_FILE: policy };
+}
+
+/** A client of another system that sends tasks. It is no operator: its commands are judged, and these are plain ones that need nobody's word. */
+export function testsOfConstellationClients(system: () => TestSystem): void {
   let token: string;
   let url: string;
-  let secrets: string;
 
   beforeAll(async () => {
-    secrets = await mkdtemp(join(tmpdir(), 'orrery-test-inject-'));
-    const file = join(secrets, 'inject.yaml');
-    await writeFile(file, 'linux_agent_1:\n  execute_command: { api_key: mcp-key }\n', { mode: 0o600 });
-    process.env['ORRERY_AIP_INJECT_FILE'] = file;
-    const policy = join(secrets, 'policy.yaml');
-    await writeFile(policy, POLICY);
-    process.env['ORRERY_POLICY_FILE'] = policy;
-    system = await TestSystem.start('--devices', '2');
-    ({ aip: url } = await system.endpoints());
-    const enrolled = await system.json<{ clientId: string; token: string; url: string }>(
+    ({ aip: url } = await system().endpoints());
+    const enrolled = await system().json<{ clientId: string; token: string; url: string }>(
       'clients',
       'enroll',
       '--id',
@@ -45,13 +42,6 @@ describe('a client of another system that sends tasks', () => {
     );
     expect(enrolled).toMatchObject({ clientId: 'galaxy', url: `${url}?token=<token>` });
     ({ token } = enrolled);
-  });
-
-  afterAll(async () => {
-    delete process.env['ORRERY_AIP_INJECT_FILE'];
-    delete process.env['ORRERY_POLICY_FILE'];
-    await system.stop();
-    await rm(secrets, { recursive: true, force: true });
   });
 
   const connect = (more: { targetId?: string; token?: string } = {}): Promise<ConstellationEndpoint> =>
@@ -65,7 +55,7 @@ describe('a client of another system that sends tasks', () => {
       clock: { now: () => Date.now() },
     });
   const runNamed = async (name: string): Promise<ListedRun | undefined> => {
-    const { runs } = await system.json<{ runs: ListedRun[] }>('runs');
+    const { runs } = await system().json<{ runs: ListedRun[] }>('runs');
     return runs.find((run) => run.name === name);
   };
 
@@ -89,7 +79,7 @@ describe('a client of another system that sends tasks', () => {
 
   it('has an exact command done on a real device', async () => {
     const endpoint = await connect();
-    const file = join(system.home, 'devices/web-1/jail/done-by-a-client');
+    const file = join(system().home, 'devices/web-1/jail/done-by-a-client');
     const end = await endpoint.task({
       sessionId: 'trip@t1',
       name: 'galaxy/trip/t1',
@@ -107,19 +97,19 @@ describe('a client of another system that sends tasks', () => {
     expect(failed).toMatchObject({ status: 'failed', result: [{ result: { stdout: 'half\n', exit_code: 3 } }] });
     expect(failed.error).toContain('3');
     await endpoint.close();
-    expect(await system.cli('verify', '--all')).toMatchObject({ code: 0 });
+    expect(await system().cli('verify', '--all')).toMatchObject({ code: 0 });
   });
 
   it('drives a recorded device of UFO, which gets the key of its tools from nobody but the gateway', async () => {
     const id = 'linux_agent_1';
-    const enrolled = await system.json<{ token: string }>('devices', 'enroll', '--id', id, '--foreign');
+    const enrolled = await system().json<{ token: string }>('devices', 'enroll', '--id', id, '--foreign');
     const trace = loadTrace('02-task-two-commands');
     const [register] = trace;
     const exchanges = exchangesOf(trace, 'c1');
     const device = await TraceSocket.dial(`${url}?token=${enrolled.token}`, { exchanges });
     if (register !== undefined && 'frame' in register.what) device.send(register.what.frame);
     await device.take(({ type }) => type === 'heartbeat', 'the confirmation');
-    const { token: ofAll } = await system.json<{ token: string }>('clients', 'enroll', '--id', 'all-of-them');
+    const { token: ofAll } = await system().json<{ token: string }>('clients', 'enroll', '--id', 'all-of-them');
     const endpoint = await until('the device', () => connect({ token: ofAll, targetId: id }).catch(() => undefined));
     // Its tools are asked for when it is there already.
     const info = await until('its tools', async () => {
@@ -134,7 +124,7 @@ describe('a client of another system that sends tasks', () => {
     });
     expect(device.commands.map(parametersOf)).toEqual([{ command: 'uname -s', api_key: 'mcp-key' }]);
     const run = await until('the run', () => runNamed('ufo'));
-    expect((await system.cli('export', run.runId)).stdout).not.toContain('mcp-key');
+    expect((await system().cli('export', run.runId)).stdout).not.toContain('mcp-key');
     const lost = endpoint.task({
       sessionId: 'trip@lost',
       name: 'lost',
@@ -168,7 +158,7 @@ describe('a client of another system that sends tasks', () => {
   it('is told when its gateway stops, which takes the command with it, too', async () => {
     const endpoint = await connect();
     const { ended, pid } = await sleeping(endpoint, 'stopped');
-    process.kill(await system.pidOf('aip-gateway'), 'SIGTERM');
+    process.kill(await system().pidOf('aip-gateway'), 'SIGTERM');
     expect(await ended).toMatchObject({ status: 'failed', error: expect.stringContaining('the gateway stops') });
     await expectCancelled('stopped', pid);
   });
@@ -186,11 +176,11 @@ describe('a client of another system that sends tasks', () => {
   async function expectCancelled(name: string, pid: number): Promise<void> {
     await until('the end of the process', async () => (isAlive(pid) ? undefined : true));
     const run = await until('the run', () => runNamed(name));
-    expect(await system.untilEnd(run.runId)).toMatchObject({ status: 'CANCELLED' });
-    const { stdout } = await system.cli('export', run.runId);
+    expect(await system().untilEnd(run.runId)).toMatchObject({ status: 'CANCELLED' });
+    const { stdout } = await system().cli('export', run.runId);
     expect(stdout).toContain('"by":{"id":"aip:galaxy","kind":"external"}');
   }
-});
+}
 
 const parametersOf = (command: Frame): unknown =>
   (command['actions'] as unknown as { parameters: unknown }[])[0]?.parameters;
