@@ -36,7 +36,7 @@ export class FaultRig {
   readonly watch: CommitWatch;
   readonly sightings: Sighting[] = [];
   readonly #config: RigOptions['config'];
-  readonly #devices: FaultDevice[] = [];
+  readonly #devices = new Map<string, FaultDevice>();
   readonly #waiters = new Set<{ fits: (seen: Sighting) => boolean; resolve: (seen: Sighting) => void }>();
 
   private constructor(system: TestSystem, nc: NatsConnection, watch: CommitWatch, config: RigOptions['config']) {
@@ -73,13 +73,15 @@ export class FaultRig {
     return `ws://127.0.0.1:${port}/ws`;
   }
 
-  /** A device that takes so many commands at once; by default it knows the first gateway only. */
+  /** A device that takes so many commands at once, the same under the same name; by default it knows the first gateway only. */
   async device(id: string, tasksMax: number, gateways = [1]): Promise<FaultDevice> {
+    const known = this.#devices.get(id);
+    if (known !== undefined) return known;
     const urls = await Promise.all(gateways.map((number) => this.gatewayUrl(number)));
     const admin = { tags: [], capabilities: [], tasksMax };
     const { system, nc } = this;
     const device = await FaultDevice.start({ system, nc, id, urls, admin, config: this.#config });
-    this.#devices.push(device);
+    this.#devices.set(id, device);
     await this.untilSession(id, () => true);
     return device;
   }
@@ -135,7 +137,7 @@ export class FaultRig {
   }
 
   async stop(): Promise<void> {
-    await Promise.all(this.#devices.map((device) => device.stop()));
+    await Promise.all([...this.#devices.values()].map((device) => device.stop()));
     this.watch.stop();
     await this.nc.close();
     await this.system.stop();

@@ -19,8 +19,10 @@ const SWEEP: Readonly<Record<Way, { readonly stepBytes: number; readonly bytesMa
 export type Harm = (device: FaultDevice) => Promise<number | undefined>;
 
 export interface Story {
-  /** Its name, also of the device it happens to and of the run. */
+  /** Its name, also of the run, and of the device it happens to where that is its own. */
   readonly fault: string;
+  /** A device that several stories happen to, one after the other. */
+  readonly on?: string;
   readonly commands: readonly EffectCommand[];
   /** By number; a device that knows several goes to another one when its own is gone. */
   readonly gateways?: readonly number[];
@@ -56,10 +58,10 @@ export class FaultStories {
   }
 
   /** Every command gets its outcome, none is executed twice, and what counts as completed was executed. */
-  async tell({ fault, commands, gateways = [1], harm, lurking, survives = false }: Story): Promise<Row> {
+  async tell({ fault, on, commands, gateways = [1], harm, lurking, survives = false }: Story): Promise<Row> {
     const rig = this.#rig;
-    const device = await rig.device(fault, SLOTS, [...gateways]);
-    const before = rig.sessionOf(fault);
+    const device = await rig.device(on ?? fault, SLOTS, [...gateways]);
+    const before = rig.sessionOf(device.id);
     const lurked = lurking?.(device);
     const runId = await rig.give(device, fault, commands);
     if (harm !== undefined) await untilAtWork(device, commands);
@@ -67,13 +69,13 @@ export class FaultStories {
     const since = harmed ?? over ?? performance.now();
     const back = survives
       ? undefined
-      : await rig.untilSession(fault, ({ session }) => session?.sessionId !== before, since);
+      : await rig.untilSession(device.id, ({ session }) => session?.sessionId !== before, since);
     const fates = await rig.fates(runId);
     const endedMs = performance.now() - since;
     expect(fates.map(({ id }) => id).toSorted()).toEqual(commands.map(({ id }) => id).toSorted());
-    const isSame = rig.sessionOf(fault) === before;
+    const isSame = rig.sessionOf(device.id) === before;
     const effects = await judged(fates, device);
-    await device.stop();
+    if (on === undefined) await device.stop();
     return this.#keep({ fault, fates, effects, isSame, backMs: back && back.at - since, endedMs });
   }
 
@@ -147,10 +149,14 @@ export class FaultStories {
 const isLateResult = (event: RecordedRunEvent, taskId: string): boolean =>
   event.type === 'RUN_ANNOTATED' && event.data.kind === 'late_result' && event.data.taskId === taskId;
 
-/** Until it does as much at once as it has room for. */
+/** Until it does as much of them at once as it has room for. */
 async function untilAtWork(device: FaultDevice, commands: readonly EffectCommand[]): Promise<void> {
   const atWork = Math.min(SLOTS, commands.length);
-  await until('commands at work', async () => ((await device.effects()).length >= atWork ? true : undefined));
+  const ids = new Set(commands.map(({ id }) => id));
+  await until('commands at work', async () => {
+    const begun = (await device.effects()).filter((id) => ids.has(id));
+    return begun.length >= atWork ? true : undefined;
+  });
 }
 
 /** Silent until both ends have noticed, then mended. */

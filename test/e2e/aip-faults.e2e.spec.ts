@@ -18,6 +18,8 @@ const RECONNECT_MAX_MS = 1_000;
 const LARGE_BYTES = 4_000;
 /** At 20 kB/s one is under way for longer than a silent peer is waited for. */
 const SLOW_BYTES = 80_000;
+/** What leaves a device as it was happens to this one, one after the other. */
+const ON = 'unharmed';
 /** Ten times what is aimed at (the timeout and the grace): a liveness deadline. */
 const STATED_WITHIN_MS = 10 * (TASK_MS + LIMITS.stopGraceMs);
 
@@ -54,7 +56,7 @@ describe('a device whose network or processes fail', () => {
       await until('a connection to cut', async () => proxy.cut(how) > 0 || undefined);
       return undefined;
     };
-    allCompleted(await stories.tell({ fault, commands: some(fault, 6, { seconds: 1.5 }), harm }));
+    allCompleted(await stories.tell({ fault, on: ON, commands: some(fault, 6, { seconds: 1.5 }), harm }));
   });
 
   it.each(['up', 'down'] as const)('is cut off in the middle of a frame that goes %s', async (way) => {
@@ -62,7 +64,7 @@ describe('a device whose network or processes fail', () => {
     const size = way === 'up' ? { prints: LARGE_BYTES } : { padding: LARGE_BYTES };
     const lurking: Harm = ({ proxy }) =>
       proxy.cutInFrame({ way, bytesMin: LARGE_BYTES / 2 }).then(() => performance.now());
-    allCompleted(await stories.tell({ fault, commands: some(fault, 6, { seconds: 0.3, ...size }), lurking }));
+    allCompleted(await stories.tell({ fault, on: ON, commands: some(fault, 6, { seconds: 0.3, ...size }), lurking }));
   });
 
   it.each(['up', 'down'] as const)(
@@ -84,7 +86,7 @@ describe('a device whose network or processes fail', () => {
       return undefined;
     };
     const fault = 'held-short';
-    allCompleted(await stories.survived({ fault, commands: some(fault, 6, { seconds: 0.5 }), harm }));
+    allCompleted(await stories.survived({ fault, on: ON, commands: some(fault, 6, { seconds: 0.5 }), harm }));
   });
 
   it.each([
@@ -94,7 +96,7 @@ describe('a device whose network or processes fail', () => {
   ] as const)('is half-open in %s until its peers count it as dead', async (_, ways) => {
     const fault = ['half-open', ...ways].join('-');
     const harm: Harm = (device) => silentUntilNoticed(rig, device, ways);
-    allCompleted(await stories.tell({ fault, commands: some(fault, 6, { seconds: 0.5 }), harm }));
+    allCompleted(await stories.tell({ fault, on: ON, commands: some(fault, 6, { seconds: 0.5 }), harm }));
   });
 
   it.each([
