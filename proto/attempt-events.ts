@@ -143,6 +143,15 @@ const SCHEMAS = {
     /** The command that was run for it. */
     commandId: CommandId.optional(),
   }),
+  /**
+   * The run has ended, and its policy keeps these pictures of screens no longer: recorded before they are taken out of ARTIFACTS. What
+   * names them by their hash stays as it was.
+   */
+  PICTURES_DROPPED: z.strictObject({
+    /** The rule in words. */
+    rule: z.string().min(1).max(200),
+    pictures: z.array(ArtifactRef).min(1).max(LIMITS.picturesDroppedMax),
+  }),
   /** Exactly one per attempt, on the subject `.end`. The result of an agent's task is the text it finished with. */
   ATTEMPT_FINISHED: z.discriminatedUnion('status', [
     z.strictObject({ status: z.literal('completed'), result: TaskResult, ...endShape }),

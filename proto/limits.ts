@@ -83,6 +83,8 @@ export const LIMITS = {
   incompletePathsMax: 100,
   /** Files that one result names. */
   resultFilesMax: 50,
+  /** Pictures that one fact of an attempt says are dropped. */
+  picturesDroppedMax: 500,
   presenceTtlMs: 10_000,
   memberTtlMs: 2_000,
   /** A grant that an approval gives lasts no longer. */

@@ -105,6 +105,11 @@ export const isScreenTool = (name: string): boolean => NAMES.has(name);
 /** Whether it only looks at one. */
 export const isCollectorTool = (name: string): boolean => (COLLECTOR_TOOLS as readonly string[]).includes(name);
 
+const PICTURE_TOOLS = ['capture_window_screenshot', 'capture_desktop_screenshot', 'capture_screenshot'];
+
+/** Whether what it answers with are pictures of a screen. */
+export const takesPicture = (name: string): boolean => PICTURE_TOOLS.includes(name);
+
 /** What acts on a phone, and what moves mouse and keys, or a finger, from outside: by the names of UFO's servers and ours. */
 const PHONE_HANDS = ['click_control', 'type_text', 'tap', 'swipe', 'press_key', 'launch_app'];
 const HARDWARE_HANDS = [

@@ -56,6 +56,8 @@ export interface Book {
   /** What its agents were told of the board of the run, in order. */
   readonly board: readonly FactOf<'BOARD_USED'>[];
   readonly checked: FactOf<'POSTCONDITION_CHECKED'> | null;
+  /** Pictures that are kept no longer. */
+  readonly dropped: readonly ArtifactRef[];
   readonly used: Usage;
   /** What the agents noted, newest last. */
   readonly notes: readonly string[];
@@ -68,6 +70,7 @@ export const EMPTY_BOOK: Book = {
   commands: new Map(),
   board: [],
   checked: null,
+  dropped: [],
   used: NO_USAGE,
   notes: [],
   given: null,
@@ -126,6 +129,8 @@ function recordFact(before: Draft, event: AttemptEvent): Draft {
       return { ...book, board: [...book.board, event.data] };
     case 'POSTCONDITION_CHECKED':
       return { ...book, checked: event.data };
+    case 'PICTURES_DROPPED':
+      return { ...book, dropped: [...book.dropped, ...event.data.pictures] };
     default:
       return book;
   }

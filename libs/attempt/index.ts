@@ -31,6 +31,7 @@ export {
 } from './recorded-outcomes.js';
 export type { Diverged, NextMove } from './recorded-outcomes.js';
 export { errorOf } from './failures.js';
+export * from './pictures.js';
 export * from './shape-result.js';
 export * from './task-files.js';
 export {

@@ -5,5 +5,6 @@
 export * from './marked-place.js';
 export * from './marks.js';
 export * from './pixels.js';
+export * from './png-of-run.js';
 export * from './png-reading.js';
 export * from './png-writing.js';

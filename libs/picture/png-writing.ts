@@ -36,7 +36,8 @@ function rowsOf(width: number, height: number, rgb: Uint8Array): Uint8Array {
   return rows;
 }
 
-function chunk(type: string, data: Uint8Array): Buffer {
+/** A part of a PNG. */
+export function chunk(type: string, data: Uint8Array): Buffer {
   const bytes = Buffer.alloc(data.length + 12);
   bytes.writeUInt32BE(data.length, 0);
   bytes.write(type, 4, 'latin1');

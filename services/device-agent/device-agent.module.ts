@@ -3,6 +3,7 @@ import { Module } from '@nestjs/common';
 import { ATTEMPT_LOG, meteredLog, openAttemptLog, openRunLog } from '#libs/event-log';
 import { ConditionJudge } from '#libs/judging';
 import { meteredModel, StoringModelDesk, type ChatModel } from '#libs/llm';
+import { picturesKept } from '#libs/command-policy';
 import { readSecret } from '#libs/keys';
 import { BusStrategy } from '#libs/messaging';
 import {
@@ -35,6 +36,7 @@ import {
   type RunnerParts,
   type RunnerTimes,
 } from './orders/index.js';
+import { RunPictures } from './pictures/index.js';
 import { RunEndsConsumer, RunWorkspaces, WorkspacesHandler } from './workspaces/index.js';
 
 export const DEVICE_AGENT_CONFIG = token<DeviceAgentConfig>('DEVICE_AGENT_CONFIG');
@@ -112,6 +114,18 @@ const NO_MODEL: ChatModel = { ask: () => Promise.resolve([]) };
       });
       return command;
     }),
+    part(
+      RunPictures,
+      { kit: AGENT_KIT, states: DeviceStates, commits: AttemptCommits, artifacts: ARTIFACTS, clock: CLOCK },
+      ({ kit: { policy }, states, ...parts }) =>
+        new RunPictures({
+          ...parts,
+          kept: (deviceId) => {
+            const { os = '', tags = [] } = states.profile(deviceId) ?? {};
+            return picturesKept(policy, { deviceId, os, tags });
+          },
+        }),
+    ),
     part(RunWorkspaces, [AttemptCommits, NatsDeviceLink], (commits, device) => new RunWorkspaces(commits, device)),
     part(
       MEANS,

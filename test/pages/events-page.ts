@@ -60,6 +60,7 @@ const ATTEMPT: Record<AttemptEventType, string> = {
   COMMAND_FINISHED: 'what became of a command',
   BOARD_USED: 'an agent read or wrote the board of its run, and what it was told',
   POSTCONDITION_CHECKED: 'whether what the task had to reach holds',
+  PICTURES_DROPPED: 'the run has ended, and its policy keeps these pictures of screens no longer',
   ATTEMPT_FINISHED: 'the one end of the attempt',
 };
 const PLAN: Record<PlanEventType, string> = {

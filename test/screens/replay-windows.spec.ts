@@ -3,6 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import { pino } from 'pino';
 import { commandMessage, commandOutcomeOf, dialectOf } from '#libs/aip';
 import { testing, type ToolCalled } from '#libs/device-agent';
+import { pngOfRun } from '#libs/picture';
 import type { CommandOutcome } from '#proto';
 import { isPicture, withPicture } from '../../services/aip-gateway/devices/screen-pictures.adapter.js';
 import { chosen, REPLIES, said, TYPED, wantedOf, type Frame } from './recorded-windows.js';
@@ -32,7 +33,7 @@ async function replayed(name: string, replies: readonly testing.Said[]) {
     wanted.map(async ({ frame, answer }) => {
       const tool = frame.actions[0]?.tool_name ?? '';
       const outcome = commandOutcomeOf(answer);
-      return isPicture(tool, outcome) ? withPicture(tool, outcome, { store, logger }) : outcome;
+      return isPicture(tool, outcome) ? withPicture(tool, outcome, { runId: undefined, store, logger }) : outcome;
     }),
   );
   const { kind, app } = testing.spiedScreen(true);
@@ -100,9 +101,15 @@ describe('a picture of such a client', () => {
   const tool = 'capture_window_screenshot';
 
   it('is kept by its hash, and its answer says how large it is', async () => {
-    const kept = await withPicture(tool, url(png(9)), { store, logger });
+    const kept = await withPicture(tool, url(png(9)), { runId: undefined, store, logger });
     expect(kept.result).toEqual({ pictures: [{ of: 'window', width: 9, height: 9 }] });
     expect(kept.files).toEqual([{ name: 'window.png', mediaType: 'image/png', artifact: await store.put(png(9)) }]);
+  });
+
+  it('says which run it was taken for', async () => {
+    const kept = await withPicture(tool, url(png(9)), { runId: 'run1', store, logger });
+    expect(kept.files?.[0]?.artifact).toEqual(await store.put(pngOfRun(png(9), 'run1')));
+    expect(kept.files?.[0]?.artifact).not.toEqual(await store.put(png(9)));
   });
 
   it.each([
@@ -110,7 +117,7 @@ describe('a picture of such a client', () => {
     ['that is a text is a failure', { ...url(png(9)), result: 'Error: no window' }, { state: 'FAILED', result: null }],
     ['that is no PNG is a failure', url(Buffer.from('GIF89a'.repeat(9))), { state: 'FAILED', result: null }],
   ])('%s', async (_, outcome, expected) => {
-    const kept = await withPicture(tool, outcome, { store, logger });
+    const kept = await withPicture(tool, outcome, { runId: undefined, store, logger });
     expect(kept).toMatchObject(expected);
     expect(kept.files).toBeUndefined();
   });

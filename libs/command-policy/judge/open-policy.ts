@@ -4,6 +4,7 @@ import {
   defaultPolicy,
   type CommandPolicy,
   type JudgedDevice,
+  type KeptPictures,
   parsePolicy,
   type PolicyFile,
   isAbout,
@@ -77,6 +78,10 @@ interface Inner {
 /** What an explanation needs of a policy beyond its answers. */
 const inners = new WeakMap<CommandPolicy, Inner>();
 export const innerOf = (policy: CommandPolicy): Inner | undefined => inners.get(policy);
+
+/** What becomes of pictures of this device's screen when their run has ended. */
+export const picturesKept = (policy: CommandPolicy, device: JudgedDevice | undefined): KeptPictures =>
+  inners.get(policy)?.settings(device).pictures ?? { keep: 'all' };
 
 /** Raised when the built-in rules change: the hash of a policy says which rules spoke. */
 const ENGINE = 4;

@@ -73,6 +73,15 @@ const body = {
   phoneApplications: z.array(AndroidPackage).max(256).optional(),
   /** Programs whose windows agents may work in unasked, by the names of their files; in all others each act waits for a person. */
   applications: z.array(z.string().min(1).max(256)).max(500).optional(),
+  /** What becomes of pictures of screens when their run has ended. */
+  pictures: z
+    .strictObject({
+      /** All of them, those that an act or a question rests on, or none. */
+      keep: z.enum(['all', 'acts', 'none']).default('all'),
+      /** What is kept is dropped so many days after the end. */
+      days: z.int().min(1).max(3_650).optional(),
+    })
+    .optional(),
 } as const;
 
 const DeviceMatch = z
@@ -89,6 +98,8 @@ export const PolicyFile = z.strictObject({
     .optional(),
 });
 export type PolicyFile = z.infer<typeof PolicyFile>;
+/** Which pictures of screens are kept when their run has ended, and for how long. */
+export type KeptPictures = NonNullable<PolicyFile['pictures']>;
 export type PolicyBody = Omit<PolicyFile, 'version' | 'devices'>;
 
 export type ParsedPolicy =

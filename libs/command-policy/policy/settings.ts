@@ -1,7 +1,7 @@
 import type { CommandClass } from '#proto';
 import { defaultPolicy } from './default-policy.js';
 import type { JudgedDevice } from './policy.js';
-import type { PolicyBody, PolicyFile, PolicyRule, ToolRule } from './policy-file.js';
+import type { KeptPictures, PolicyBody, PolicyFile, PolicyRule, ToolRule } from './policy-file.js';
 import { pathSet, patternsFrom, type PathSet, type Start } from '../words/index.js';
 import { GUARDED_PATHS, SENSITIVE_PATHS } from './sensitive-paths.js';
 import type { Defaults } from './verdict.js';
@@ -20,6 +20,7 @@ export interface Settings {
   readonly phoneApplications: ReadonlySet<string>;
   /** Programs whose windows may be worked in, in lower case and without `.exe`. */
   readonly applications: ReadonlySet<string>;
+  readonly pictures: KeptPictures;
 }
 
 /**
@@ -59,6 +60,7 @@ export function settingsFor(
     programDirectories: new Set(last('programDirectories')),
     phoneApplications: new Set(last('phoneApplications')),
     tools: new Map(bodies.flatMap(({ tools }) => Object.entries<ToolRule>(tools ?? {}))),
+    pictures: last('pictures') ?? { keep: 'all' },
     applications: new Set((last('applications') ?? []).map((name) => name.toLowerCase().replace(/\.exe$/u, ''))),
   };
 }

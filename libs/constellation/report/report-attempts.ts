@@ -14,6 +14,7 @@ import {
   type StepStory,
   callText,
   decisionText,
+  droppedText,
 } from '../views/index.js';
 import { more, REPORT_LIMITS } from './report-limits.js';
 import { outputParts, wholeResultText } from './report-output.js';
@@ -28,6 +29,7 @@ const LINE_CHARS_MAX = 500;
 const ROW_CHARS_MAX = 120;
 /** Thought, observation, command, output: of what the room is divided among. */
 const TEXTS_OF_A_STEP = 4;
+const DROPPED_SHOWN = 10;
 const NO_STEPS = 'No step of it is recorded.';
 
 interface AttemptsOfRun {
@@ -98,6 +100,7 @@ function attemptText(started: Started, story: AttemptStory | undefined, run: Run
     `### Task ${span(taskId)}, attempt ${attempt}`,
     `The agent of ${span(deviceId)}${name === undefined ? '' : ` was to do ${span(name)}`}. ${endText(end, last?.status)}`,
     ...(result === null ? [] : answerText(result, shares)),
+    ...(story === undefined ? [] : droppedParts(story, shares)),
     ...(end?.status === 'failed' ? failureText(end, shares) : []),
   ];
 }
@@ -115,6 +118,19 @@ function answerText(result: TaskResult, { answerCharsMax }: Shares): string[] {
   const { value } = result;
   const text = typeof value === 'string' ? value : JSON.stringify(value, null, 2);
   return ['It answered:', fence(cut(text, answerCharsMax), 'text'), ...wholeResultText(result)];
+}
+
+/** Pictures that are kept no longer, by hash and size. */
+function droppedParts(story: AttemptStory, shares: Shares): string[] {
+  return story.entries.flatMap((entry) => {
+    if (entry.kind !== 'mark' || entry.event.type !== 'PICTURES_DROPPED') return [];
+    const { at, data } = entry.event;
+    const { pictures } = data;
+    const shown = pictures.slice(0, DROPPED_SHOWN).map(({ sha256, bytes }) => `${span(sha256)}, ${bytes} bytes`);
+    const left = pictures.length - shown.length;
+    const rest = left > 0 ? [`${left} more: ${span(`${stepsCommand(story, shares)} --json`)}`] : [];
+    return [`${at}: ${span(droppedText(data))}.`, list([...shown, ...rest])];
+  });
 }
 
 function failureText({ error }: Extract<Finished, { status: 'failed' }>, shares: Shares): string[] {

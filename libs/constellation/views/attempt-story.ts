@@ -1,4 +1,4 @@
-import type { AttemptCommit, CommandCall, CommandId, Instant, RecordedAttemptEvent, TaskId } from '#proto';
+import type { AttemptCommit, CommandCall, CommandId, Instant, RecordedAttemptEvent, Sha256, TaskId } from '#proto';
 
 /** An event of an attempt, with when it was recorded. */
 export type TimedEvent = RecordedAttemptEvent & { readonly at: Instant };
@@ -59,6 +59,21 @@ export function entryEvents(entry: StoryEntry): readonly TimedEvent[] {
 /** The steps among the entries. */
 export function stepsOf({ entries }: AttemptStory): StepStory[] {
   return entries.filter((entry) => entry.kind === 'step');
+}
+
+/** The pictures among these that are kept no longer. */
+export const droppedPictures = (events: readonly RecordedAttemptEvent[]): Set<Sha256> =>
+  new Set(
+    events.flatMap((event) =>
+      event.type === 'PICTURES_DROPPED' ? event.data.pictures.map(({ sha256 }) => sha256) : [],
+    ),
+  );
+
+/** How many pictures are kept no longer, and why. */
+export function droppedText({ pictures, rule }: Of<'PICTURES_DROPPED'>['data']): string {
+  const bytes = pictures.reduce((sum, picture) => sum + picture.bytes, 0);
+  const what = pictures.length === 1 ? '1 picture' : `${pictures.length} pictures`;
+  return `${what} of the screen dropped, ${bytes} bytes, because the policy says ${rule}`;
 }
 
 interface OpenAct extends ActStory {
@@ -122,6 +137,7 @@ function storyOf(commits: readonly AttemptCommit[]): AttemptStory {
       case 'ATTEMPT_RESUMED':
       case 'BOARD_USED':
       case 'POSTCONDITION_CHECKED':
+      case 'PICTURES_DROPPED':
         entries.push({ kind: 'mark', event });
     }
   };

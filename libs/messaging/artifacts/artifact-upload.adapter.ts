@@ -24,7 +24,7 @@ export class ArtifactError extends Error {
 }
 
 export const ARTIFACTS_STREAM = `OBJ_${ARTIFACTS_BUCKET}`;
-const PUT_TIMEOUT_MS = 10_000;
+export const PUT_TIMEOUT_MS = 10_000;
 /** Messages that hold an object; smaller where a server takes no such messages. */
 const PIECE_BYTES_MAX = 256 * 1024;
 /** What the bus puts around a piece. */
@@ -44,6 +44,8 @@ const ObjectInfo = z.object({
   chunks: z.int().min(0),
   digest: z.string().default(''),
   deleted: z.boolean().default(false),
+  /** Of one that was taken away: by what. */
+  description: z.string().default(''),
 });
 export interface StoredObject extends z.infer<typeof ObjectInfo> {
   /** Stream sequence of the message that says so. */
@@ -51,7 +53,7 @@ export interface StoredObject extends z.infer<typeof ObjectInfo> {
 }
 
 export const piecesSubject = (id: string): string => `$O.${ARTIFACTS_BUCKET}.C.${id}`;
-const objectSubject = (sha256: Sha256): string =>
+export const objectSubject = (sha256: Sha256): string =>
   `$O.${ARTIFACTS_BUCKET}.M.${padded(Buffer.from(sha256).toString('base64url'))}`;
 
 /** The store's own digest of a content that has this checksum. */

@@ -66,6 +66,8 @@ export async function* readArtifact(nc: NatsConnection, sha256: Sha256): AsyncGe
 /** Throws ArtifactError when there is none. */
 export async function openArtifact(nc: NatsConnection, sha256: Sha256): Promise<ArtifactReader> {
   const object = await findObject(nc, sha256);
+  if (object?.deleted === true && object.description !== '')
+    throw new ArtifactError(sha256, `was dropped: ${object.description}`);
   if (object === null || object.deleted) throw new ArtifactError(sha256, 'is not stored');
   if (!isWhole(object, sha256)) throw new ArtifactError(sha256, 'is damaged');
   return new ArtifactReader(nc, sha256, object);

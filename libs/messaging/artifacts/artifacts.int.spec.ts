@@ -5,6 +5,7 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import { ARTIFACTS_BUCKET } from '#proto';
 import { startTestNats } from '#libs/testing';
 import type { TestNats } from '#libs/testing';
+import { dropArtifact } from './artifact-drop.adapter.js';
 import { ArtifactError } from './artifact-upload.adapter.js';
 import { getArtifact, putArtifact } from './artifacts.adapter.js';
 import { connectBus } from '../connection/bus.client.js';
@@ -39,6 +40,22 @@ describe('artifacts', () => {
 
   it('are missed by name', async () => {
     await expect(getArtifact(nc, '0'.repeat(64))).rejects.toThrow(ArtifactError);
+  });
+
+  it('that were dropped are told as dropped, with why, and are there again when they are stored again', async () => {
+    const content = new TextEncoder().encode('a picture');
+    const ref = await putArtifact(nc, content);
+    await dropArtifact(nc, ref.sha256, 'nobody wants it');
+    await dropArtifact(nc, ref.sha256, 'nor does anybody else');
+    await expect(getArtifact(nc, ref.sha256)).rejects.toThrow(/was dropped: it had 9 bytes; nobody wants it\.$/u);
+    const { state } = await (
+      await jetstreamManager(nc)
+    ).streams.info(`OBJ_${ARTIFACTS_BUCKET}`, { subjects_filter: `$O.${ARTIFACTS_BUCKET}.C.${ref.sha256}-*` });
+    // Of its pieces there is at most an empty one, which goes by itself.
+    expect(Object.values(state.subjects ?? {}).every((count) => count === 1)).toBe(true);
+    await expect(dropArtifact(nc, '0'.repeat(64), 'it never was')).resolves.toBeUndefined();
+    expect(await putArtifact(nc, content)).toEqual(ref);
+    expect(Buffer.from(await getArtifact(nc, ref.sha256)).equals(content)).toBe(true);
   });
 
   it('are refused when they are not what their name says', async () => {

@@ -22,6 +22,7 @@ import {
   subjects,
   HAS_WORKSPACES,
   TAKES_STDIN_FILES,
+  attemptOfCommand,
   type CommandId,
   type CommandOutcome,
   type DeviceAnswer,
@@ -202,7 +203,7 @@ export class CommandDesk {
   async #keepPicture(commandId: CommandId, tool: string, { outcome, bytes }: Finished): Promise<void> {
     const { nc, logger } = this.#options;
     const store = { put: (content: Uint8Array) => putArtifact(nc, content) };
-    const kept = await withPicture(tool, outcome, { store, logger });
+    const kept = await withPicture(tool, outcome, { runId: attemptOfCommand(commandId)?.runId, store, logger });
     if (!this.#closed) this.#finish(commandId, { outcome: kept, bytes });
   }
 

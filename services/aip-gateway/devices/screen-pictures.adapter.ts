@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
-import type { ArtifactRef, CommandOutcome } from '#proto';
+import { pngOfRun } from '#libs/picture';
+import type { ArtifactRef, CommandOutcome, RunId } from '#proto';
 
 /*
  * Clients of Windows machines answer a look with a picture as a `data:` URL. No event and no message of the bus could hold one: it
@@ -32,7 +33,11 @@ export const isPicture = (tool: string, { result }: CommandOutcome): boolean =>
 export async function withPicture(
   tool: string,
   outcome: CommandOutcome,
-  { store, logger }: { readonly store: PictureStore; readonly logger: Logger },
+  {
+    runId,
+    store,
+    logger,
+  }: { readonly runId: RunId | undefined; readonly store: PictureStore; readonly logger: Logger },
 ): Promise<CommandOutcome> {
   const of = OF[tool] ?? 'window';
   const said = typeof outcome.result === 'string' ? outcome.result : '';
@@ -49,8 +54,9 @@ export async function withPicture(
   // The picture of a phone is its screen, point for point.
   const rect = of === 'screen' ? { rect: [0, 0, width, height] } : {};
   const result = { pictures: [{ of, ...rect, width, height }] };
+  const kept = runId === undefined ? content : pngOfRun(content, runId);
   try {
-    return { ...outcome, result, files: [{ ...file, artifact: await store.put(content) }] };
+    return { ...outcome, result, files: [{ ...file, artifact: await store.put(kept) }] };
   } catch (error) {
     logger.warn({ err: error, bytes: content.length }, 'a picture of a device was not stored');
     return { ...outcome, result, files: [{ ...file, problem: 'it could not be stored' }] };

@@ -153,7 +153,9 @@ export class StepCommands {
   async #askPerson({ step, asker, shows }: StepCall, commandId: CommandId): Promise<void> {
     const judged = this.#session.book.commands.get(commandId)?.judged.at(-1);
     if (judged === undefined) throw new Error(`${commandId} was never judged`);
-    const picture = shows === undefined ? undefined : await shownPicture(shows, this.#parts.artifacts);
+    const { runId } = this.#session.live.order.key;
+    const picture =
+      shows === undefined ? undefined : await shownPicture(shows, { runId, artifacts: this.#parts.artifacts });
     this.#session.check();
     this.#session.record(askedForApproval({ ...asker, ...this.askShape(step) }, judged, picture));
     await this.#session.flush('ask');

@@ -17,7 +17,7 @@ import {
   type TaskResult,
 } from '#proto';
 import type { AttemptLog, Stored } from '#libs/event-log';
-import { ArtifactError, getArtifact, openArtifact, putArtifact, readArtifact } from '#libs/messaging';
+import { ArtifactError, dropArtifact, getArtifact, openArtifact, putArtifact, readArtifact } from '#libs/messaging';
 import { token } from '#libs/platform';
 import type { AttemptOrder, ExactOrder } from '#libs/attempt';
 import { AGENT, placeOfText, storedOutput, wholeTextAt, type MadeBy, type WholeText } from './result-text.js';
@@ -37,7 +37,14 @@ export interface Artifacts {
   size(sha256: string): Promise<number>;
   /** In pieces, as fast as they are taken; throws ArtifactError, at the latest instead of ending. */
   read(sha256: string): AsyncIterable<Uint8Array>;
+  /** Its first bytes, as many as its store gives at once, not checked; throws ArtifactError. */
+  beginning(sha256: string): Promise<Uint8Array>;
+  /** Takes it out of the store for good; who reads it later is told why. */
+  drop(sha256: string, why: string): Promise<void>;
 }
+
+/** Enough to know what kind of file it is, and whose. */
+const BEGINNING_BYTES = 256;
 
 export const ARTIFACTS = token<Artifacts>('ARTIFACTS');
 
@@ -47,6 +54,8 @@ export function artifactsOn(nc: NatsConnection): Artifacts {
     get: (sha256) => getArtifact(nc, sha256),
     read: (sha256) => readArtifact(nc, sha256),
     size: async (sha256) => (await openArtifact(nc, sha256)).bytes,
+    beginning: async (sha256) => (await openArtifact(nc, sha256)).read(BEGINNING_BYTES),
+    drop: (sha256, why) => dropArtifact(nc, sha256, why),
   };
 }
 

@@ -1,7 +1,7 @@
 import type { ShownPlace } from '#libs/device-agent';
 import { ArtifactError } from '#libs/messaging';
-import { markedPlace } from '#libs/picture';
-import type { ArtifactRef } from '#proto';
+import { markedPlace, pngOfRun } from '#libs/picture';
+import type { ArtifactRef, RunId } from '#proto';
 import type { Artifacts } from './inputs.adapter.js';
 
 const LIMITS = {
@@ -16,12 +16,12 @@ const LIMITS = {
  */
 export async function shownPicture(
   { picture, box }: ShownPlace,
-  artifacts: Pick<Artifacts, 'get' | 'put'>,
+  { runId, artifacts }: { readonly runId: RunId; readonly artifacts: Pick<Artifacts, 'get' | 'put'> },
 ): Promise<ArtifactRef | undefined> {
   if (picture.bytes > LIMITS.bytesMax) return undefined;
   try {
     const shown = markedPlace(await artifacts.get(picture.sha256), box, LIMITS.pointsMax);
-    return shown === undefined ? undefined : await artifacts.put(shown);
+    return shown === undefined ? undefined : await artifacts.put(pngOfRun(shown, runId));
   } catch (error) {
     if (!(error instanceof ArtifactError)) throw error;
     return undefined;

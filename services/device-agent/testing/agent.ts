@@ -10,7 +10,7 @@ import {
   type RunCommit,
 } from '#proto';
 import { memoryAttemptLog, memoryRunLog, type AttemptLog, type RunLog, type Stored } from '#libs/event-log';
-import type { CommandPolicy } from '#libs/command-policy';
+import type { CommandPolicy, KeptPictures } from '#libs/command-policy';
 import type { AgentKind } from '#libs/device-agent';
 import { ScriptedChatModel, StoringModelDesk, type ChatModel } from '#libs/llm';
 import { ConditionJudge } from '#libs/judging';
@@ -27,6 +27,7 @@ import type { GatewayLink } from '../devices/link.client.js';
 import type { Artifacts } from '../inputs/inputs.adapter.js';
 import type { BoardDesk } from '../inputs/board.client.js';
 import { LiveAttempts } from '../live/live-attempts.js';
+import { RunPictures } from '../pictures/run-pictures.adapter.js';
 import { RunEndsConsumer } from '../workspaces/run-ends.consumer.js';
 import { RunWorkspaces } from '../workspaces/run-workspaces.adapter.js';
 import { WorkspacesHandler } from '../workspaces/workspaces.handler.js';
@@ -86,6 +87,9 @@ export interface AgentOptions {
   readonly stepsMax?: number;
   readonly board?: BoardDesk['use'];
   readonly keepPrompts?: boolean;
+  /** What is said of pictures of a device's screen when their run has ended; else all are kept. */
+  readonly pictures?: (deviceId: string) => KeptPictures;
+  readonly clock?: { now(): number };
   /** Gets the fields of each warning. */
   readonly warn?: (fields: unknown) => void;
 }
@@ -152,7 +156,9 @@ export class TestAgent {
     this.control = new ControlConsumer(commits, device, this.live);
     this.results = new DeliverHandler(commits, artifacts, this.live, logger);
     const workspaces = new RunWorkspaces(commits, device);
-    this.ends = new RunEndsConsumer(workspaces, CLOCK, logger);
+    const kept = options.pictures ?? (() => ({ keep: 'all' as const }));
+    const pictures = new RunPictures({ commits, artifacts, kept, clock: options.clock ?? CLOCK });
+    this.ends = new RunEndsConsumer(workspaces, pictures, CLOCK, logger);
     this.workspaces = new WorkspacesHandler(workspaces, { profile: () => this.profile });
   }
 }
@@ -214,5 +220,9 @@ function memoryArtifacts(stored: Map<string, Uint8Array>, guard: Guard): Artifac
         if (content === undefined) throw new ArtifactError(sha256, 'is not stored');
         return content.length;
       }),
+    async beginning(sha256) {
+      return (await this.get(sha256)).subarray(0, 256);
+    },
+    drop: (sha256) => guard('artifacts.drop', async () => void stored.delete(sha256)),
   };
 }

@@ -5,6 +5,7 @@ import { CorruptLogError } from '#libs/event-log';
 import { DONE, mayHold, parseCommit, type BusMessage, type Outcome } from '#libs/messaging';
 import { CLOCK, LOGGER, Takes, TakesMessages, type Clock } from '#libs/platform';
 import { COMMAND_REFUSALS, type DeviceId, DURABLES, LIMITS, type RunEventType, type RunId } from '#proto';
+import { RunPictures } from '../pictures/index.js';
 import { RunWorkspaces } from './run-workspaces.adapter.js';
 import type { RunDevices } from './run-devices.js';
 
@@ -18,21 +19,25 @@ const TOLD_AT_ONCE = 32;
 const AWAY_MS = { msMin: 1_000, msMax: 5 * 60 * 1_000 };
 
 /**
- * Tells devices that a run has ended, so that its workspaces go. The message is acknowledged when every device has noted it: what a device did
- * not hear because it was away, or because this process died, it hears later.
+ * Tells devices that a run has ended, so that its workspaces go, and drops its pictures as the policy says. The message is acknowledged when
+ * every device has noted it and no picture is left that is due: what a device did not hear because it was away, or because this process died,
+ * it hears later.
  */
 @TakesMessages()
 export class RunEndsConsumer {
   readonly #workspaces: RunWorkspaces;
+  readonly #pictures: RunPictures;
   readonly #clock: Clock;
   readonly #logger: Logger;
 
   constructor(
     @Inject(RunWorkspaces) workspaces: RunWorkspaces,
+    @Inject(RunPictures) pictures: RunPictures,
     @Inject(CLOCK) clock: Clock,
     @Inject(LOGGER) logger: Logger,
   ) {
     this.#workspaces = workspaces;
+    this.#pictures = pictures;
     this.#clock = clock;
     this.#logger = logger;
   }
@@ -42,17 +47,26 @@ export class RunEndsConsumer {
     if (!mayHold(message, ENDS)) return DONE;
     const parsed = parseCommit(message);
     if (!parsed.ok) return { kind: 'poison', reason: parsed.reason };
-    const { runId } = parsed.commit;
+    const { runId, commit } = parsed.commit;
     try {
       const run = await this.#workspaces.of(runId);
       const away = run === undefined ? [] : await this.#tell(runId, run);
-      if (away.length === 0) return DONE;
-      const delayMs = doubledMs(AWAY_MS, message.deliveries);
-      return { kind: 'retry', delayMs, reason: `${away.length} devices have not heard that the run has ended` };
+      const left = await this.#drop(runId, run, commit);
+      if (away.length > 0) {
+        const delayMs = doubledMs(AWAY_MS, message.deliveries);
+        return { kind: 'retry', delayMs, reason: `${away.length} devices have not heard that the run has ended` };
+      }
+      return left === null ? DONE : { kind: 'retry', delayMs: left, reason: 'pictures of the run are kept for now' };
     } catch (error) {
       if (error instanceof CorruptLogError) return { kind: 'poison', reason: error.message };
       throw error;
     }
+  }
+
+  /** Milliseconds until more of its pictures are due; null: none. */
+  async #drop(runId: RunId, run: RunDevices | undefined, cause: string): Promise<number | null> {
+    if (run === undefined || run.endedAt === null) return null;
+    return this.#pictures.settle({ runId, endedAt: run.endedAt, attempts: run.attempts, cause });
   }
 
   /** Those who have not heard of it. A run that was opened again ends once more; after that long a device needs nobody to tell it. */

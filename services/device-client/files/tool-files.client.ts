@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { FileSource } from '#libs/aip';
 import type { ResourceAnswer, ToolAnswer, ToolPart } from '#libs/mcp';
-import type { ArtifactRef, Json, ResultFile } from '#proto';
+import { pngOfRun } from '#libs/picture';
+import { attemptOfCommand, type ArtifactRef, type Json, type ResultFile, type RunId } from '#proto';
 import type { FileErrand, FileLink } from './file-link.client.js';
 import { OUTPUT_LIMITS } from '../output/index.js';
 import { RedactedStream, type Redactor } from '../secrets/index.js';
@@ -29,6 +30,8 @@ interface Answering {
   /** All files of the answer together have taken too long. */
   readonly late: AbortSignal;
   readonly redactor: Redactor | undefined;
+  /** The run that its pictures of a screen are taken for. */
+  readonly screenOf: RunId | undefined;
   readonly names: FileNames;
   readonly files: ResultFile[];
   /** Files behind the last that is kept. */
@@ -50,7 +53,7 @@ export class ToolFiles {
   async settle(
     answer: ToolAnswer,
     { commandId, signal }: ToolCall,
-    { server, redactor }: Pick<Answering, 'server' | 'redactor'>,
+    { server, redactor, hasScreen }: Pick<Answering, 'server' | 'redactor'> & { readonly hasScreen: boolean },
   ): Promise<ToolAnswer> {
     if (answer.kind !== 'answered' || answer.parts === undefined) return answer;
     const { parts, ...rest } = answer;
@@ -64,6 +67,7 @@ export class ToolFiles {
       errand,
       late,
       redactor,
+      screenOf: hasScreen ? attemptOfCommand(commandId)?.runId : undefined,
       names: new FileNames(),
       files: [],
       beyond: 0,
@@ -97,7 +101,9 @@ export class ToolFiles {
     if (content.kind === 'none') return add(part, answering, { why: content.why });
     const decoded = bytesOfContent(content);
     if ('why' in decoded) return add(part, answering, decoded);
-    add(part, answering, await this.#kept(decoded.bytes, answering));
+    const { screenOf } = answering;
+    const bytes = screenOf === undefined ? decoded.bytes : pngOfRun(decoded.bytes, screenOf);
+    add(part, answering, await this.#kept(bytes, answering));
   }
 
   async #linked(

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import type { FileFailure } from '#libs/aip';
 import type { ResourceAnswer, ToolAnswer, ToolPart } from '#libs/mcp';
+import { pngOf, runOfPng } from '#libs/picture';
 import type { ResultFile } from '#proto';
 import type { FileLink } from './file-link.client.js';
 import { ToolFiles } from './tool-files.client.js';
@@ -34,11 +35,12 @@ interface Given {
   readonly commandId?: string | null;
   readonly structured?: { [key: string]: string };
   readonly secret?: string;
+  readonly hasScreen?: boolean;
 }
 
 /** What a server answers, settled: its value and files, what was stored, and what was asked of the server. */
 async function settled(parts: readonly ToolPart[], given: Given = {}) {
-  const { failures = [], read, commandId = COMMAND, structured, secret } = given;
+  const { failures = [], read, commandId = COMMAND, structured, secret, hasScreen = false } = given;
   const stored: string[] = [];
   const asked: string[] = [];
   const store: FileLink['store'] = async (file, openSource) => {
@@ -57,13 +59,34 @@ async function settled(parts: readonly ToolPart[], given: Given = {}) {
   const answer = { kind: 'answered', isError: false, value: structured ?? parts, parts } as unknown as ToolAnswer;
   const redactor = secret === undefined ? undefined : new Redactor([['key', secret]]);
   const call = { signal, commandId };
-  const done = await new ToolFiles({ store }).settle(answer, call, { server, redactor });
+  const done = await new ToolFiles({ store }).settle(answer, call, { server, redactor, hasScreen });
   if (done.kind !== 'answered') throw new Error('it is an answer');
   return { ...done, files: done.files ?? [], stored, asked };
 }
 const problems = (files: readonly ResultFile[]): (string | undefined)[] => files.map(({ problem }) => problem);
 
 describe('files in the answer of a tool', () => {
+  it.each([
+    ['of a screen say which run they were taken for', true, 'r'],
+    ['of another server are what it gave', false, undefined],
+  ])('%s', async (_, hasScreen, run) => {
+    const png = pngOf({ width: 1, height: 1, rgb: Uint8Array.of(1, 2, 3) });
+    const kept: Uint8Array[] = [];
+    const store: FileLink['store'] = async ({ bytes }, openSource) => {
+      kept.push(await openSource().read(0, bytes));
+      return null;
+    };
+    const parts = [{ type: 'image', data: png.toString('base64'), mimeType: 'image/png' }];
+    const answer = { kind: 'answered', isError: false, value: null, parts } as unknown as ToolAnswer;
+    const server = { read: () => Promise.reject(new Error('nothing is linked')) };
+    await new ToolFiles({ store }).settle(
+      answer,
+      { signal, commandId: COMMAND },
+      { server, redactor: undefined, hasScreen },
+    );
+    expect(kept.map((bytes) => runOfPng(bytes))).toEqual([run]);
+  });
+
   it('are stored and named, and stand with their names where they were', async () => {
     const { value, files, stored } = await settled([text('before'), image('one'), text('between'), image('two')]);
     expect(value).toBe('before\n[file image-1.png]\nbetween\n[file image-2.png]');

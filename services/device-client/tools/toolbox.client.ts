@@ -63,7 +63,12 @@ export interface BuiltInTools {
 export type SettleFiles = (
   answer: ToolAnswer,
   call: ToolCall,
-  asked: { readonly server: Pick<ToolClient, 'read'>; readonly redactor: Redactor | undefined },
+  asked: {
+    readonly server: Pick<ToolClient, 'read'>;
+    readonly redactor: Redactor | undefined;
+    /** It has a screen: the pictures of an answer are of that. */
+    readonly hasScreen: boolean;
+  },
 ) => Promise<ToolAnswer>;
 
 export interface ToolboxOptions {
@@ -176,12 +181,12 @@ export class Toolbox {
   async #settled(
     answer: ToolAnswer,
     call: ToolCall,
-    { entry: { client }, redactor }: { readonly entry: Entry; readonly redactor: Redactor | undefined },
+    { entry: { client, hasScreen }, redactor }: { readonly entry: Entry; readonly redactor: Redactor | undefined },
   ): Promise<ToolAnswer> {
     const { settle, settleFiles } = this.#options;
     if (client === this.#servers[0]?.client) return settle === undefined ? answer : settle(answer, call);
     return settleFiles !== undefined && 'read' in client
-      ? settleFiles(answer, call, { server: client, redactor })
+      ? settleFiles(answer, call, { server: client, redactor, hasScreen })
       : answer;
   }
 

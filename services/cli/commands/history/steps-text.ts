@@ -1,5 +1,14 @@
-import { type AttemptStory, counted, cutParts, cutText, entryEvents, exitCodeIn } from '#libs/constellation';
-import { fileTexts, POLICY_MISMATCH, type RecordedAttemptEvent, type TaskResult } from '#proto';
+import {
+  type AttemptStory,
+  counted,
+  cutParts,
+  cutText,
+  droppedPictures,
+  droppedText,
+  entryEvents,
+  exitCodeIn,
+} from '#libs/constellation';
+import { fileTexts, POLICY_MISMATCH, type RecordedAttemptEvent, type Sha256, type TaskResult } from '#proto';
 import { askLine, commandText, decidedText, callsText, problemLines, answerText, stderrOf } from '../../text/index.js';
 import {
   cleanLine,
@@ -23,10 +32,14 @@ type Event<T extends RecordedAttemptEvent['type']> = Extract<RecordedAttemptEven
 export function stepsText({ taskId, attempt, entries }: AttemptStory, screen: Screen): string[] {
   const head = paintFor(screen)('bold', `${taskId} attempt ${attempt}`);
   const events = entries.flatMap(entryEvents);
-  return [head, ...events.flatMap((event) => eventLines(event, clockText(event.at), screen))];
+  const dropped = droppedPictures(events);
+  return [head, ...events.flatMap((event) => eventLines(event, clockText(event.at), { ...screen, dropped }))];
 }
 
-function eventLines(event: RecordedAttemptEvent, clock: string, screen: Screen): string[] {
+/** An attempt on the screen of who reads of it, and which of its pictures are kept no longer. */
+type Told = Screen & { readonly dropped: ReadonlySet<Sha256> };
+
+function eventLines(event: RecordedAttemptEvent, clock: string, screen: Told): string[] {
   const paint = paintFor(screen);
   const said = (text: string, ...more: string[]): string[] => [
     `  ${clock} ${text}`,
@@ -71,7 +84,7 @@ function eventLines(event: RecordedAttemptEvent, clock: string, screen: Screen):
     case 'COMMAND_ISSUED':
       return said(`sent to ${event.data.deviceId}${event.data.approvalId === undefined ? '' : ', approved'}`);
     case 'COMMAND_FINISHED':
-      return said(finishedText(event.data, screen), ...outputLines(event.data.result));
+      return said(finishedText(event.data, screen), ...outputLines(event.data.result, screen));
     case 'BOARD_USED': {
       const { does, name = '', done, text } = event.data;
       const word = `${does === 'read' ? 'reads' : 'writes'} the board ${name}`.trimEnd();
@@ -87,8 +100,10 @@ function eventLines(event: RecordedAttemptEvent, clock: string, screen: Screen):
     case 'ATTEMPT_FINISHED':
       return said(
         endText(event.data, screen),
-        ...(event.data.status === 'completed' ? outputLines(event.data.result) : []),
+        ...(event.data.status === 'completed' ? outputLines(event.data.result, screen) : []),
       );
+    case 'PICTURES_DROPPED':
+      return said(droppedText(event.data), ...droppedLines(event.data));
   }
 }
 
@@ -122,7 +137,7 @@ function finishedText({ state, error, durationMs, result }: Event<'COMMAND_FINIS
 }
 
 /** The beginning of what was answered, line by line behind a bar. */
-function outputLines(result: TaskResult | null): string[] {
+function outputLines(result: TaskResult | null, { dropped }: Told): string[] {
   if (result === null) return [];
   const said = [answerText(result.value, 2), stderrOf(result.value)].filter((text) => text !== '').join('\n');
   const lines = said.split('\n').map(cleanOutput);
@@ -134,8 +149,17 @@ function outputLines(result: TaskResult | null): string[] {
     return [words, ...foreign.map((text) => clipToWidth(cleanLine(text), TEXT_CHARS_MAX))].join(': ');
   });
   const left = cut.length === 0 ? counted(more, 'more line') : `${counted(more, 'more line')} of what is recorded`;
-  const files = fileTexts(result).map((text) => `file ${clipToWidth(cleanLine(text), TEXT_CHARS_MAX)}`);
+  const isDropped = (index: number): boolean => dropped.has(result.files?.[index]?.artifact?.sha256 ?? '');
+  const files = fileTexts(result).map(
+    (text, index) => `file ${clipToWidth(cleanLine(text), TEXT_CHARS_MAX)}${isDropped(index) ? ', dropped since' : ''}`,
+  );
   return [...shown, ...(more > 0 ? [`| ... ${left}`] : []), ...cut, ...files];
+}
+
+function droppedLines({ pictures }: Event<'PICTURES_DROPPED'>): string[] {
+  const shown = pictures.slice(0, OUTPUT_LINES_MAX).map(({ sha256, bytes }) => `${sha256}, ${counted(bytes, 'byte')}`);
+  const more = pictures.length - shown.length;
+  return [...shown, ...(more > 0 ? [`... ${counted(more, 'more picture')}; --json has all`] : [])];
 }
 
 function endText(end: Event<'ATTEMPT_FINISHED'>, screen: Screen): string {

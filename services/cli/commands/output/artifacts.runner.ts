@@ -118,5 +118,5 @@ function explained(error: unknown): CliError {
   if (!(error instanceof ArtifactError)) {
     return unreachable(`The store of artifacts does not answer: ${messageOf(error)}`, error);
   }
-  return error.message.includes('is not stored') ? badInput(error.message) : failure(error.message, error);
+  return /is not stored|was dropped/u.test(error.message) ? badInput(error.message) : failure(error.message, error);
 }

@@ -1,6 +1,7 @@
 import type { ReactElement } from 'react';
 import {
   callText,
+  droppedText,
   eventOf,
   wallText,
   type ActStory,
@@ -9,7 +10,7 @@ import {
   type StepStory,
 } from '#libs/constellation';
 import { timeText, Foreign, ForeignMark } from '../../../parts/index.js';
-import { tookText } from '../../../model/index.js';
+import { bytesText, tookText } from '../../../model/index.js';
 import { words } from '../../../words/index.js';
 
 /** One attempt, step by step: what its agent thought, what was judged, what ran and what came of it. */
@@ -110,7 +111,27 @@ function Mark({ mark: { event } }: { readonly mark: MarkStory }): ReactElement {
     <li className="faint">
       {timeText(event.at)} <code>{event.type}</code>{' '}
       {event.type === 'POSTCONDITION_CHECKED' ? <Foreign text={event.data.reason} /> : null}
+      {event.type === 'PICTURES_DROPPED' ? <DroppedPictures dropped={event.data} /> : null}
       {event.type === 'ATTEMPT_SIGNALLED' && event.data.signal === 'stop' ? event.data.reason : null}
     </li>
+  );
+}
+
+type Dropped = Extract<MarkStory['event'], { type: 'PICTURES_DROPPED' }>['data'];
+
+function DroppedPictures({ dropped }: { readonly dropped: Dropped }): ReactElement {
+  return (
+    <details>
+      <summary>
+        <Foreign text={droppedText(dropped)} />
+      </summary>
+      <ul className="files">
+        {dropped.pictures.map(({ sha256, bytes }) => (
+          <li key={sha256}>
+            <code>{sha256}</code> {bytesText(bytes)}
+          </li>
+        ))}
+      </ul>
+    </details>
   );
 }
