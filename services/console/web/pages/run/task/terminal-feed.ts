@@ -1,5 +1,7 @@
+/** A terminal takes in what it is given at once, however long it takes, and looks at the clock only behind it: parts of this many characters leave the page time. */
+const PART_MAX = 16 * 1_024;
 /** So many characters are with the terminal at a time. */
-const AT_WORK_MAX = 4 * 1_024 * 1_024;
+const AT_WORK_MAX = 32 * PART_MAX;
 /** Of what comes meanwhile so many of the last ones are kept: more rows than the terminal has. */
 const WAITING_MAX = 8 * 1_024 * 1_024;
 
@@ -15,6 +17,7 @@ export class TerminalFeed {
   /** Said in the place of what was left out. */
   readonly #leftOut: string;
   #atWork = 0;
+  /** Parts, each as long as it may be but the last. */
   #waiting: string[] = [];
   #waits = 0;
   #isCut = false;
@@ -25,25 +28,34 @@ export class TerminalFeed {
   }
 
   push(text: string): void {
-    this.#waiting.push(text);
+    for (let from = 0; from < text.length; ) {
+      const last = this.#waiting.at(-1) ?? '';
+      const isFull = last.length === 0 || last.length >= PART_MAX;
+      const taken = text.slice(from, from + PART_MAX - (isFull ? 0 : last.length));
+      if (isFull) this.#waiting.push(taken);
+      else this.#waiting[this.#waiting.length - 1] = last + taken;
+      from += taken.length;
+    }
     this.#waits += text.length;
-    for (let [first] = this.#waiting; this.#waits > WAITING_MAX && first !== undefined; [first] = this.#waiting) {
-      if (this.#waiting.length === 1) break;
-      this.#waiting.shift();
-      this.#waits -= first.length;
+    while (this.#waits > WAITING_MAX) {
+      this.#waits -= this.#waiting.shift()?.length ?? 0;
       this.#isCut = true;
     }
     this.#give();
   }
 
   #give(): void {
-    if (this.#waits === 0 || this.#atWork >= AT_WORK_MAX) return;
-    const text = `${this.#isCut ? this.#leftOut : ''}${this.#waiting.join('')}`;
-    [this.#waiting, this.#waits, this.#isCut] = [[], 0, false];
-    this.#atWork += text.length;
-    this.#write(text, () => {
-      this.#atWork -= text.length;
-      this.#give();
-    });
+    for (let [text] = this.#waiting; text !== undefined && this.#atWork < AT_WORK_MAX; [text] = this.#waiting) {
+      this.#waiting.shift();
+      this.#waits -= text.length;
+      this.#atWork += text.length;
+      const said = this.#isCut ? `${this.#leftOut}${text}` : text;
+      this.#isCut = false;
+      const { length } = text;
+      this.#write(said, () => {
+        this.#atWork -= length;
+        this.#give();
+      });
+    }
   }
 }
