@@ -128,6 +128,28 @@ describe('readCommits', () => {
     expect(subscriptions).toHaveLength(1);
   });
 
+  it('is told what it has missed while it was busy, and asks nobody for it', async () => {
+    const filter = subjects.run('read-7');
+    await append('read-7', 1);
+    const reader = await connectBus({ url: server.url, name: 'reader', inboxPrefix: '_INBOX_test' });
+    const probe = reader.subscribe('probe');
+    const seen: number[] = [];
+    let before = 0;
+    for await (const { sequence } of readCommits(reader, 'RUNS', { filter, afterSequence: 0 })) {
+      if (seen.push(sequence) === 6) break;
+      if (seen.length > 1) continue;
+      await append('read-7', 5);
+      // What was told before this has come before this.
+      const told = probe[Symbol.asyncIterator]().next();
+      nc.publish('probe');
+      await told;
+      before = reader.stats().outMsgs;
+    }
+    expect(reader.stats().outMsgs).toBe(before);
+    expect((await openRunLog(nc).load('read-7')).map(({ sequence }) => sequence)).toEqual(seen);
+    await reader.close();
+  });
+
   it('waits for a slow reader, and misses nothing that came meanwhile', async () => {
     const texts = Array.from({ length: 600 }, (_, index) => String(index));
     const publish = (some: string[]) =>

@@ -1,15 +1,11 @@
 import type { StoredMsg } from '@nats-io/jetstream';
-import type { Msg, NatsConnection } from '@nats-io/transport-node';
+import { headers as noHeaders, type NatsConnection } from '@nats-io/transport-node';
 import { ConnectionWatch } from '../connection/index.js';
 import { firstStored, storedPage, type PageQuery } from './stored-page.adapter.js';
-import { hearTold } from './told.adapter.js';
+import { hearTold, type Hearing, type ToldMessage } from './told.adapter.js';
 
 /** A reader that hears nothing looks all the same: between the servers of a cluster a word may be lost. */
 const LOOK_MS = 5_000;
-/** What the server puts on a message that it tells of: its place, and that of the one before it on the same subject. */
-const HEADERS = { sequence: 'Nats-Sequence', before: 'Nats-Last-Sequence', subject: 'Nats-Subject' } as const;
-/** Of one that is told of without its content. */
-const HEADER_SIZE = 'Nats-Msg-Size';
 
 export type ReadMessage = Pick<StoredMsg, 'seq' | 'subject' | 'header' | 'data'>;
 
@@ -27,8 +23,9 @@ export interface ReadPage {
  *   listen ──► page ──► give it out ──more behind it, or told of more──► page
  *                            └──caught up──► wait ──told, connected again, LOOK_MS──► page
  *
- * Where the content comes with the word, and it is of the very next message, that is the page. The first page is given out when it is empty, too. One page at a time is in memory, however slow the reader is. Throws what a
- * page failed with, and that this user may not listen: the caller goes on behind the last message it got.
+ * Where the content comes with the word, and it is of the very next messages, that is the page: a reader who is a little late asks nobody.
+ * The first page is given out when it is empty, too. One page at a time is in memory, however slow the reader is. Throws what a page failed
+ * with, and that this user may not listen: the caller goes on behind the last message it got.
  */
 export async function* readStream(
   nc: NatsConnection,
@@ -41,7 +38,7 @@ export async function* readStream(
     let last = after;
     for (let isFirst = true; !news.isOver; isFirst = false) {
       const told = news.told;
-      const next = isFirst ? undefined : news.nextAfter(last);
+      const next = isFirst ? undefined : news.nextAfter(last, query.messagesMax);
       const page: FoundPage = next ?? (await pageOrTold(nc, { ...query, after: last }, told));
       if (news.isOver) return;
       const { messages, pending } = page;
@@ -75,20 +72,20 @@ async function pageOrTold(nc: NatsConnection, query: PageQuery, told: number): P
 /** What the server tells of new messages on some subjects. */
 class News {
   #told = 0;
-  #newest: Msg | undefined;
   #denied: Error | undefined;
   #wake = Promise.withResolvers<void>();
   readonly #nc: NatsConnection;
   readonly #isOneSubject: boolean;
+  readonly #hearing: Hearing;
   readonly #ended = new AbortController();
 
   constructor(nc: NatsConnection, filter: string, signal: AbortSignal | undefined) {
     this.#nc = nc;
     this.#isOneSubject = !/[*>]/u.test(filter);
     const end = (): void => this.end();
-    const stop = hearTold(nc, filter, {
-      hear: (message) => {
-        this.#hear(message);
+    this.#hearing = hearTold(nc, filter, {
+      hear: ({ seq }) => {
+        this.#told = Math.max(this.#told, seq);
         this.#wake.resolve();
       },
       deny: (error) => {
@@ -100,7 +97,7 @@ class News {
     this.#ended.signal.addEventListener('abort', () => {
       this.#wake.resolve();
       signal?.removeEventListener('abort', end);
-      stop();
+      this.#hearing.stop();
     });
     signal?.addEventListener('abort', end);
     if (signal?.aborted === true) this.end();
@@ -119,14 +116,11 @@ class News {
     return this.#told;
   }
 
-  /** The newest message, when it came whole and nothing on these subjects is between it and this sequence. */
-  nextAfter(sequence: number): ReadPage | undefined {
-    const { headers: header, data } = this.#newest ?? {};
-    if (header === undefined || data === undefined || header.has(HEADER_SIZE)) return undefined;
-    const seq = Number(header.get(HEADERS.sequence));
-    const before = this.#isOneSubject ? Number(header.get(HEADERS.before)) : seq - 1;
-    if (seq <= sequence || before > sequence) return undefined;
-    return { messages: [{ seq, subject: header.get(HEADERS.subject), header, data }], pending: 0 };
+  /** The messages behind this one, as far as they came whole and nothing on these subjects is between; none: they are to be asked for. */
+  nextAfter(sequence: number, messagesMax: number | undefined): ReadPage | undefined {
+    const messages = this.#hearing.recent.after(sequence, this.#isOneSubject).slice(0, messagesMax).map(readOf);
+    const last = messages.at(-1)?.seq;
+    return last === undefined ? undefined : { messages, pending: Math.max(0, this.#told - last) };
   }
 
   /** No more is to be read: the reader stopped, or the connection is closed. */
@@ -153,11 +147,8 @@ class News {
   end(): void {
     this.#ended.abort();
   }
+}
 
-  #hear(message: Msg): void {
-    const sequence = Number(message.headers?.get(HEADERS.sequence) ?? 0);
-    if (sequence <= this.#told) return;
-    this.#told = sequence;
-    this.#newest = message;
-  }
+function readOf({ seq, subject, message: { headers: header = noHeaders(), data } }: ToldMessage): ReadMessage {
+  return { seq, subject, header, data };
 }

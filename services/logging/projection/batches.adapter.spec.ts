@@ -34,6 +34,21 @@ describe('batches', () => {
     expect(found).toEqual([1, 2]);
   });
 
+  it('has in one batch what came while it rested, and does not rest behind one that is full', async () => {
+    const items = Array.from({ length: 3 }, () => Promise.withResolvers<void>());
+    const [second, third, last] = items.map(({ promise }) => promise);
+    const found: number[] = [];
+    let rests = 0;
+    const rest = async (): Promise<void> => {
+      rests += 1;
+      for (const { resolve } of items) resolve();
+    };
+    const all = [item(1), second, item(1), third, item(1), last, item(1)].filter((one) => one !== undefined);
+    for await (const batch of batches(source(all), LIMITS, rest)) found.push(batch.length);
+    expect(found).toEqual([1, 3]);
+    expect(rests).toBe(1);
+  });
+
   it('gives what came before a failure, then fails', async () => {
     const found: number[] = [];
     const reading = (async () => {

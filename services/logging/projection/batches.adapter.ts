@@ -5,11 +5,13 @@ export interface BatchLimits {
 
 /**
  * Groups a sequence by what is there at the moment: a slow source gives batches of one without delay, a fast one gives
- * full batches. Reads ahead by one batch at most, so a slow consumer holds the source back.
+ * full batches. Reads ahead by one batch at most, so a slow consumer holds the source back. `rest`: what is waited for behind
+ * a batch that had room for more.
  */
 export async function* batches<T extends { readonly data: Uint8Array }>(
   source: AsyncIterable<T>,
   { itemsMax, bytesMax }: BatchLimits,
+  rest?: () => Promise<void>,
 ): AsyncGenerator<T[], void, undefined> {
   const iterator = source[Symbol.asyncIterator]();
   let next = iterator.next();
@@ -34,6 +36,7 @@ export async function* batches<T extends { readonly data: Uint8Array }>(
         readAhead();
       }
       yield batch;
+      if (batch.length < itemsMax && bytes < bytesMax) await rest?.();
     }
   } finally {
     void iterator.return?.().catch(() => undefined);
