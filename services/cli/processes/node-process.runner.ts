@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { failure, messageOf } from '../terminal/index.js';
 import { CappedLog } from './capped-log.adapter.js';
 import type { Running } from './supervised.runner.js';
-import { heapFlags, type ServiceName } from './plan.js';
+import { heapFlags, memoryVariables, type ServiceName } from './plan.js';
 
 /**
  * Long enough for a first start on a slow machine, where everything starts at once and no code is kept yet: the last one takes more than a
@@ -49,7 +49,7 @@ export async function startNodeProcess(options: NodeProcessOptions, signal: Abor
   const child = fork(`${distServices}${options.entry}`, [...(options.args ?? [])], {
     execPath: process.execPath,
     execArgv: ['--import', preload, ...heapFlags(options.service)],
-    env: { ...options.env, NODE_COMPILE_CACHE: compileCache },
+    env: { ...options.env, ...(options.service !== undefined && memoryVariables), NODE_COMPILE_CACHE: compileCache },
     cwd: options.cwd,
     ...options.user,
     detached: true,

@@ -64,6 +64,16 @@ const HEAP_MIB = 512;
 /** Two hundred attempts of agents fit into 300 MiB with it; a thousand at once were tried, and fit into the heap, too. */
 const AGENTS_HEAP_MIB = 384;
 
+/**
+ * For the C library of a process, where that is glibc. What a service reads and sends lies in buffers outside of the heap; without these it
+ * keeps the room of the largest ones for ever, for each of its threads.
+ */
+export const memoryVariables: Readonly<Record<string, string>> = {
+  MALLOC_ARENA_MAX: '2',
+  MALLOC_MMAP_THRESHOLD_: '131072',
+  MALLOC_TRIM_THRESHOLD_: '131072',
+};
+
 export interface Instance {
   readonly service: ServiceName;
   /** Unique in the system: the service's name, with a number from the second one on. */

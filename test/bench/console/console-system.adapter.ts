@@ -22,13 +22,12 @@ export class ConsoleSystem {
   /** The administrator's. */
   readonly nc: NatsConnection;
   readonly #home: string;
-  readonly #pids: ReadonlyMap<string, number>;
+  /** Of its processes, by name. */
+  readonly pids: ReadonlyMap<string, number>;
 
-  private constructor(
-    parts: Pick<ConsoleSystem, 'token' | 'url' | 'nc'> & { home: string; pids: ReadonlyMap<string, number> },
-  ) {
+  private constructor(parts: Pick<ConsoleSystem, 'token' | 'url' | 'nc' | 'pids'> & { home: string }) {
     ({ token: this.token, url: this.url, nc: this.nc } = parts);
-    [this.#home, this.#pids] = [parts.home, parts.pids];
+    [this.#home, this.pids] = [parts.home, parts.pids];
   }
 
   static async start(parent: string): Promise<ConsoleSystem> {
@@ -55,8 +54,17 @@ export class ConsoleSystem {
 
   /** What the process of the console holds in memory now. */
   rssBytes(): number {
-    const line = /^VmRSS:\s+(?<kib>\d+) kB$/mu.exec(readFileSync(`/proc/${this.#pidOf('console')}/status`, 'utf8'));
-    return Number(line?.groups?.['kib'] ?? Number.NaN) * 1024;
+    return this.#statusKib('VmRSS') * 1024;
+  }
+
+  /** Of it what is its own: not of files that other processes of the same program map, too. */
+  ownBytes(): number {
+    return this.#statusKib('RssAnon') * 1024;
+  }
+
+  #statusKib(field: string): number {
+    const status = readFileSync(`/proc/${this.#pidOf('console')}/status`, 'utf8');
+    return Number(new RegExp(`^${field}:\\s+(\\d+) kB$`, 'mu').exec(status)?.[1] ?? Number.NaN);
   }
 
   /** While something is done this service stands still. */
@@ -71,7 +79,7 @@ export class ConsoleSystem {
   }
 
   #pidOf(service: string): number {
-    const pid = this.#pids.get(service);
+    const pid = this.pids.get(service);
     if (pid === undefined) throw new Error(`no process is called ${service}`);
     return pid;
   }

@@ -28,7 +28,7 @@ export class TerminalFeed {
   }
 
   push(text: string): void {
-    for (let from = 0; from < text.length; ) {
+    for (let from = 0; from < text.length;) {
       const last = this.#waiting.at(-1) ?? '';
       const isFull = last.length === 0 || last.length >= PART_MAX;
       const taken = text.slice(from, from + PART_MAX - (isFull ? 0 : last.length));
