@@ -1,13 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
-import { Recent, type Told } from './recent.js';
+import { Recent, type RecentMessage } from './recent.js';
 
 /** Messages of one subject with these places, each behind the one before it. */
-function recentOf(places: readonly number[], bytes = 10): Recent<Told> {
-  const recent = new Recent<Told>();
+function recentOf(places: readonly number[], bytes = 10): Recent<RecentMessage> {
+  const recent = new Recent<RecentMessage>();
   places.forEach((seq, at) => recent.add({ seq, before: places[at - 1] ?? 0, bytes }));
   return recent;
 }
-const after = (recent: Recent<Told>, place: number, isOneSubject = true): number[] =>
+const after = (recent: Recent<RecentMessage>, place: number, isOneSubject = true): number[] =>
   recent.after(place, isOneSubject).map(({ seq }) => seq);
 
 describe('what came last', () => {
@@ -24,11 +24,11 @@ describe('what came last', () => {
     recent.add({ seq: 12, before: 10, bytes: 10 });
     expect(after(recent, 4)).toEqual([]);
     expect(after(recent, 10)).toEqual([12]);
-    const early = new Recent<Told>();
+    const early = new Recent<RecentMessage>();
     early.add({ seq: 7, before: 4, bytes: 10 });
     expect(after(early, 3)).toEqual([]);
     expect(after(early, 4)).toEqual([7]);
-    expect(after(new Recent<Told>(), 0)).toEqual([]);
+    expect(after(new Recent<RecentMessage>(), 0)).toEqual([]);
   });
 
   it('is nothing that was removed from the stream', () => {
@@ -43,7 +43,7 @@ describe('what came last', () => {
   });
 
   it('has no gap where other subjects are between', () => {
-    const recent = new Recent<Told>();
+    const recent = new Recent<RecentMessage>();
     // On three subjects: each is the first of its own.
     for (const seq of [5, 7, 8]) recent.add({ seq, before: 0, bytes: 10 });
     expect(after(recent, 6, false)).toEqual([7, 8]);

@@ -1,5 +1,5 @@
 /** A message that the server has told of. */
-export interface Told {
+export interface RecentMessage {
   /** Its place in the stream. */
   readonly seq: number;
   /** The place of the one before it on the same subject; 0 for none. */
@@ -15,7 +15,7 @@ const RECENT = { messagesMax: 64, bytesMax: 256 * 1_024 } as const;
  * What came last, so that a reader who is a few messages behind reads on here: many who are late together would each ask the server
  * for the same page, and be later for it.
  */
-export class Recent<T extends Told> {
+export class Recent<T extends RecentMessage> {
   #messages: T[] = [];
   #bytes = 0;
 

@@ -1,6 +1,6 @@
 import type { Msg, NatsConnection, Subscription } from '@nats-io/transport-node';
 import { liveSubjectOf } from '#proto';
-import { Recent, type Told } from './recent.js';
+import { Recent, type RecentMessage } from './recent.js';
 
 /** What the server puts on a message that it tells of: its place, that of the one before it on the same subject, and its subject. */
 const HEADERS = { sequence: 'Nats-Sequence', before: 'Nats-Last-Sequence', subject: 'Nats-Subject' } as const;
@@ -8,7 +8,7 @@ const HEADERS = { sequence: 'Nats-Sequence', before: 'Nats-Last-Sequence', subje
 const HEADER_SIZE = 'Nats-Msg-Size';
 
 /** A message as it was told, read once for all who hear it. */
-export interface ToldMessage extends Told {
+export interface ToldMessage extends RecentMessage {
   readonly subject: string;
   readonly message: Msg;
 }
