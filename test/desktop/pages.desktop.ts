@@ -149,6 +149,28 @@ const refuse = (value: Json): never => {
     await until(() => (shop.timesOf('/count') === before + 1 ? true : undefined));
   });
 
+  it('of one title are told apart by what their window shows', async () => {
+    const first = await opened('/twin', 'Twin');
+    await hands.ask('click_on_page', on(first, 'Another'));
+    const second = await until(async () => {
+      const page = await read('Twin');
+      return page.url === shop.url('/twin?2') ? page : undefined;
+    });
+    expect(second.text).toContain('The second.');
+    await hands.ask('click_on_page', on(second, 'Say'));
+    await shop.asked('/second');
+    expect(shop.timesOf('/first')).toBe(0);
+    // The other one is shown again.
+    await listed();
+    await hands.ask('keyboard_input', { keys: '{VK_CONTROL}w', control_focus: false });
+    const again = await until(async () => {
+      const page = await read('Twin');
+      return page.url === shop.url('/twin') ? page : undefined;
+    });
+    await hands.ask('click_on_page', on(again, 'Say'));
+    await shop.asked('/first');
+  });
+
   it('that change a button between reading and clicking, or under the mouse, are not clicked on', async () => {
     const late = await opened('/late', 'Late');
     shop.release();

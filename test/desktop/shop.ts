@@ -14,6 +14,9 @@ const PAGES: Readonly<Record<string, string>> = {
     <div style="position:relative;width:200px"><button onclick="fetch('/covered')">Covered</button>
     <div style="position:absolute;inset:0;background:#fff">Nothing</div></div>
     <p style="margin-top:3000px"><button onclick="fetch('/below')">Below</button></p>`,
+  '/twin': `<title>Twin</title><p>The first.</p><a href="/twin?2" target="_blank">Another</a>
+    <button onclick="fetch('/first')">Say</button>`,
+  '/twin?2': `<title>Twin</title><p>The second.</p><button onclick="fetch('/second')">Say</button>`,
   '/details': '<title>Details</title><p>All of them.</p>',
   '/late': `<title>Late</title><button onclick="fetch('/paid')">Details</button><script>
     fetch('/gate').then(() => { document.querySelector('button').textContent = 'Pay'; return fetch('/swapped'); });</script>`,

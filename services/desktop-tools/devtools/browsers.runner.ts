@@ -2,16 +2,11 @@ import type { Readable, Writable } from 'node:stream';
 import { z } from 'zod';
 import { DesktopFault } from '../faults/index.js';
 import { DevToolsPipe } from './devtools-pipe.client.js';
+import { pageShownIn, type BrowserPage, type BrowserWindow, type SeenPage } from './page-in-window.js';
 import { PageClient } from './page.client.js';
 
 /** A browser that is started with this is asked for its pages over two descriptors, which only who starts it has. */
 export const DEVTOOLS_PIPE = '--remote-debugging-pipe';
-
-/** A page in a window of a browser. */
-export interface BrowserPage {
-  readonly pipe: DevToolsPipe;
-  readonly target: string;
-}
 
 const Targets = z.object({
   targetInfos: z.array(z.object({ targetId: z.string(), type: z.string(), title: z.string() })),
@@ -36,11 +31,7 @@ export class Browsers {
   }
 
   /** The page that a window shows. */
-  async pageIn(window: {
-    readonly process: number;
-    readonly application: string;
-    readonly rawTitle: string;
-  }): Promise<BrowserPage> {
+  async pageIn(window: BrowserWindow): Promise<BrowserPage> {
     const pipe = this.#pipes.get(window.process);
     if (pipe === undefined)
       throw new DesktopFault(
@@ -49,12 +40,24 @@ export class Browsers {
       );
     const { targetInfos } = await pipe.ask({ method: 'Target.getTargets', gives: Targets });
     const title = window.rawTitle.replace(SUFFIX, '');
-    const [only, ...more] = targetInfos.filter(
-      (target) => target.type === 'page' && target.title.trim() === title.trim(),
-    );
-    if (only === undefined || more.length > 0)
-      throw new DesktopFault('NOT_FOUND', `the browser has ${more.length + (only ? 1 : 0)} pages of this title`);
-    return { pipe, target: only.targetId };
+    const named = targetInfos.filter((target) => target.type === 'page' && target.title.trim() === title.trim());
+    const [only, ...more] = named.map(({ targetId }) => ({ pipe, target: targetId }));
+    if (only === undefined) throw new DesktopFault('NOT_FOUND', 'the browser has no page of this title');
+    return more.length === 0 ? only : this.#shownIn(window, [only, ...more]);
+  }
+
+  /** Of pages of one title the one that a window shows: others are behind it, or in another window. */
+  async #shownIn(window: BrowserWindow, pages: readonly BrowserPage[]): Promise<BrowserPage> {
+    const seen: SeenPage[] = [];
+    for (const page of pages) {
+      // One that waits for the answer to a dialog tells nothing, and may be the one.
+      const view = await PageClient.with(page.pipe, page.target, (asked) => asked.view());
+      if (view.isShown) seen.push({ page, view });
+    }
+    const found = pageShownIn(window, seen);
+    if (found !== undefined) return found;
+    const why = `the browser shows ${seen.length} pages of this title, and which of them this window has cannot be told; move one of their windows`;
+    throw new DesktopFault('NOT_FOUND', why);
   }
 
   /** The page for as long as something is done with it; only one that is shown. */

@@ -2,4 +2,5 @@
 export * from './ax-page.js';
 export * from './browsers.runner.js';
 export * from './download.adapter.js';
+export * from './page-in-window.js';
 export * from './page.client.js';

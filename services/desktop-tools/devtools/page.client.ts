@@ -14,6 +14,10 @@ export interface PageDocument {
 /** Where a page is in its window and on the screen, as the browser tells it. */
 export interface PageView {
   readonly isShown: boolean;
+  /** It has the keyboard, and not the window around it. */
+  readonly hasFocus: boolean;
+  /** The upper left corner of its window, as the browser knows it. */
+  readonly window: Point;
   readonly isLoaded: boolean;
   readonly title: string;
   /** The place of its upper left corner on the screen; undefined where it is larger or smaller than its points. */
@@ -36,6 +40,7 @@ const Navigated = z.object({ errorText: z.string().optional(), isDownload: z.boo
 const Told = z.object({ result: z.object({ value: z.unknown().optional() }) });
 const Viewed = z.object({
   shown: z.boolean(),
+  focus: z.boolean(),
   loaded: z.boolean(),
   title: z.string(),
   screen: z.tuple([z.number(), z.number()]),
@@ -52,7 +57,7 @@ const LOOK_MS = 100;
 const VIEW = `(() => {
   const of = (name) => Object.getOwnPropertyDescriptor(Document.prototype, name).get.call(document);
   return {
-    shown: of('visibilityState') === 'visible', loaded: of('readyState') === 'complete', title: of('title'),
+    shown: of('visibilityState') === 'visible', focus: Document.prototype.hasFocus.call(document), loaded: of('readyState') === 'complete', title: of('title'),
     screen: [screenX, screenY], outer: [outerWidth, outerHeight], inner: [innerWidth, innerHeight], scale: devicePixelRatio,
   };
 })()`;
@@ -101,10 +106,11 @@ export class PageClient {
     const contextId = await this.#world();
     const asked = { expression: VIEW, contextId, returnByValue: true };
     const told = await this.#ask('Runtime.evaluate', asked, Told);
-    const { shown, loaded, title, screen, outer, inner, scale } = Viewed.parse(told.result.value);
+    const { shown, focus, loaded, title, screen, outer, inner, scale } = Viewed.parse(told.result.value);
     const edge = (outer[0] - inner[0]) / 2;
     const corner: Point = [screen[0] + edge, screen[1] + outer[1] - inner[1] - edge];
-    return { isShown: shown, isLoaded: loaded, title, corner: scale === 1 ? corner : undefined, size: inner };
+    const known = { isShown: shown, hasFocus: focus, window: screen, isLoaded: loaded, title };
+    return { ...known, corner: scale === 1 ? corner : undefined, size: inner };
   }
 
   async read(): Promise<AxPage> {
