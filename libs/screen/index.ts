@@ -4,7 +4,9 @@
  */
 export * from './control-types.js';
 export * from './floors.js';
+export * from './formulas.js';
 export * from './key-notation.js';
 export * from './listing.js';
+export * from './program-name.js';
 export * from './rectangles.js';
 export * from './screen-text.js';

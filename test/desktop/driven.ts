@@ -16,21 +16,27 @@ export class DrivenDesktop {
   readonly model: DeskModel;
   readonly system: TestSystem;
   readonly #applications: Applications;
+  readonly #secrets: Readonly<Record<string, string>> | undefined;
   #token = '';
   #client: ChildProcess | undefined;
 
-  private constructor(rig: DesktopRig, model: DeskModel, system: TestSystem, applications: Applications) {
+  private constructor(
+    { rig, model, system }: Pick<DrivenDesktop, 'rig' | 'model' | 'system'>,
+    applications: Applications,
+    secrets: Readonly<Record<string, string>> | undefined,
+  ) {
     this.rig = rig;
     this.model = model;
     this.system = system;
     this.#applications = applications;
+    this.#secrets = secrets;
   }
 
-  /** `devices`: Linux devices beside the desktop; `vncPort`: its screen can be looked at in the console. */
+  /** `devices`: Linux devices beside the desktop; `vncPort`: its screen can be looked at in the console; `secrets`: of the desktop's device. */
   static async start(
     applications: (rig: DesktopRig) => Applications,
     devices = 0,
-    vncPort?: number,
+    { vncPort, secrets }: { readonly vncPort?: number; readonly secrets?: Readonly<Record<string, string>> } = {},
   ): Promise<DrivenDesktop> {
     const begun: { end(): Promise<void> }[] = [];
     try {
@@ -49,7 +55,7 @@ export class DrivenDesktop {
       };
       const system = await TestSystem.startWith({ env: model.env, prepare }, '--devices', String(devices));
       begun.push({ end: () => system.stop() });
-      const desktop = new DrivenDesktop(rig, model, system, programs);
+      const desktop = new DrivenDesktop({ rig, model, system }, programs, secrets);
       await desktop.#join();
       return desktop;
     } catch (error) {
@@ -97,7 +103,9 @@ export class DrivenDesktop {
   /** Its device client, also after one that has ended. */
   async client(): Promise<void> {
     const { aip } = await this.system.endpoints();
-    this.#client = await this.rig.device(aip, { token: this.#token, applications: this.#applications });
+    const secrets = this.#secrets;
+    const applications = this.#applications;
+    this.#client = await this.rig.device(aip, { token: this.#token, applications, ...(secrets && { secrets }) });
   }
 
   /** As a power cut does it. */

@@ -149,7 +149,20 @@ const reason = await whyNoDesktop();
     expect(await hands.secret(phrase, 'another', value)).toMatch(/PASSWORD: this device lets .* have no secret/u);
     expect(await hands.secret(phrase, 'key-phrase')).toMatch(/PASSWORD: the value of .* is not given/u);
     expect(await hands.secret(phrase, 'of-two-lines', 'one line\nanother')).toMatch(/PASSWORD: .* more than one line/u);
-    const done = await hands.secret(phrase, 'key-phrase', value);
+    // A picture shows how many signs it has, and not which.
+    const pictures: Buffer[] = [];
+    for (const one of ['iiiiiiiiii', 'WWWWWWWWWW']) {
+      await hands.secret(await hands.control(({ state = [] }) => state.includes('password')), 'key-phrase', one);
+      const { id: crop } = await hands.control(({ state = [] }) => state.includes('password'));
+      pictures.push(Buffer.concat((await hands.pictures('capture_window_screenshot', { crop })).slice(-1)));
+    }
+    expect(pictures[0]?.length).toBeGreaterThan(100);
+    expect(pictures[1]?.equals(pictures[0] ?? Buffer.alloc(0))).toBe(true);
+    const done = await hands.secret(
+      await hands.control(({ state = [] }) => state.includes('password')),
+      'key-phrase',
+      value,
+    );
     expect(done).toMatch(/Put the secret \\"key-phrase\\" into control/u);
     expect(done).not.toContain('canary');
     expect(JSON.stringify(await hands.controls())).not.toContain('canary');

@@ -87,6 +87,8 @@ interface Joining {
   /** A server of UFO, which knows the device by this name. */
   readonly foreignAs?: string;
   readonly applications?: Readonly<Record<string, Partial<DesktopApplication>>>;
+  /** Of the device, by their names. */
+  readonly secrets?: Readonly<Record<string, string>>;
 }
 
 const AS_NOBODY = [`--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups'];
@@ -149,7 +151,7 @@ export class DesktopRig {
   /** A directory of its user, beside the files of its programs. */
   async directory(name: string): Promise<string> {
     const path = join(this.dir, name);
-    await mkdir(path, { mode: 0o700 });
+    await mkdir(path, { mode: 0o700, recursive: true });
     await this.#give(path);
     return path;
   }
@@ -201,7 +203,7 @@ export class DesktopRig {
   /** A device client with this desktop, as its user: buses take nobody else, not even root. */
   async device(
     url: string,
-    { token = 'a-token-of-tests', foreignAs, applications = { mousepad: {} } }: Joining = {},
+    { token = 'a-token-of-tests', foreignAs, applications = { mousepad: {} }, secrets }: Joining = {},
   ): Promise<ChildProcess> {
     const desktop = { display: this.display, bus: this.bus, applications };
     const credentialIn = foreignAs === undefined ? 'header' : 'query';
@@ -209,7 +211,28 @@ export class DesktopRig {
     const name = foreignAs === undefined ? [] : ['--id', foreignAs];
     const file = await this.write('token', `${token}\n`);
     const where = ['--data-dir', this.file('device'), '--jail-dir', this.file('work'), '--token-file', file];
-    return this.start(process.execPath, [CLIENT, 'join', '--url', url, '--config', config, ...name, ...where]);
+    const hidden = secrets === undefined ? [] : ['--secrets', await this.#secrets(secrets)];
+    return this.start(process.execPath, [
+      CLIENT,
+      'join',
+      '--url',
+      url,
+      '--config',
+      config,
+      ...name,
+      ...where,
+      ...hidden,
+    ]);
+  }
+
+  /** A directory with these secrets, one file each. */
+  async #secrets(secrets: Readonly<Record<string, string>>): Promise<string> {
+    const path = await this.directory('secrets');
+    for (const [name, value] of Object.entries(secrets)) {
+      await writeFile(join(path, name), value, { mode: 0o600 });
+      await this.#give(join(path, name));
+    }
+    return path;
   }
 
   async end(): Promise<void> {

@@ -54,11 +54,9 @@ const FORM = `<!doctype html><meta charset="utf-8"><title>An order</title>
       ...WHOLE,
       page,
     ];
-    desktop = await DrivenDesktop.start(
-      () => ({ chromium: { command: '/usr/bin/chromium', args, files: [] } }),
-      0,
-      await ownPort(),
-    );
+    desktop = await DrivenDesktop.start(() => ({ chromium: { command: '/usr/bin/chromium', args, files: [] } }), 0, {
+      vncPort: await ownPort(),
+    });
     browser = await openBrowser();
   });
   afterAll(async () => {

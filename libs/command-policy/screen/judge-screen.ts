@@ -8,10 +8,10 @@ import {
   type Json,
   type ScreenPlace,
 } from '#proto';
+import { isReachingFormula, isSpreadsheet, programName, typedFormula, type TypedRun } from '#libs/screen';
 import { floor, type CommandFinding } from '../words/index.js';
-import { isReachingFormula, isSpreadsheet, typedFormula, type TypedRun } from './formulas.js';
 import { keysMeaning } from './keys.js';
-import { isAddressBar, isCommitLike, isFileDialog, isPassword, isTerminalProgram, programName } from './words.js';
+import { isAddressBar, isCommitLike, isFileDialog, isPassword, isTerminalProgram } from './words.js';
 
 /** Programs whose windows may be worked in unasked, by the names that `programName` gives. */
 export type ListedApplications = ReadonlySet<string>;

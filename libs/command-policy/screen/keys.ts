@@ -2,7 +2,7 @@
  * Keys as they are written for `keyboard_input`: `{NAME}` or `{NAME 3}` is a key, `{VK_CONTROL}` and its like hold one down for the
  * key that follows, `{VK_CONTROL down}` until `{VK_CONTROL up}`; all else is typed.
  */
-import type { TypedRun } from './formulas.js';
+import type { TypedRun } from '#libs/screen';
 
 const CONTROL = /^(?:VK_)?L?R?(?:CONTROL|CTRL)$/u;
 const SHIFT = /^(?:VK_)?L?R?SHIFT$/u;

@@ -2,6 +2,7 @@
  * Words of controls and windows, in the languages that interfaces mostly have. They are a help, not a wall: a control may be named
  * as its program likes. The wall is the list of applications.
  */
+import { programName } from '#libs/screen';
 
 /** What cannot be taken back, leaves the machine, or ends something. Beginnings of words. */
 const COMMITS = [
@@ -251,10 +252,6 @@ const TERMINALS = new Set([
   'mintty',
   'wsl',
 ]);
-
-/** A program as lists name it: without its directory, and whether it is written `.exe`. */
-export const programName = (application: string): string =>
-  (application.split(/[/\\]/u).at(-1) ?? '').toLowerCase().replace(/\.exe$/u, '');
 
 export const isTerminalProgram = (application: string): boolean => TERMINALS.has(programName(application));
 export const isPassword = (name: string): boolean => PASSWORDS.test(name);

@@ -23,6 +23,7 @@ import type { Reach } from './connection.runner.js';
 import type { ListedControl } from './controls.js';
 import type { ControlListing, DeskState } from './desk.runner.js';
 import { focusSeen, isStillFocused } from './focus.runner.js';
+import { isPaste, mayPaste, pastes } from './pasting.runner.js';
 import { settled } from './settling.runner.js';
 
 /** A control as a caller names it, with what its agent saw where it says so. */
@@ -87,8 +88,10 @@ export class Acting {
   }
 
   async click(target: ControlTarget, button: MouseButton, double: boolean): Promise<Acted> {
-    return this.#withControl(target, clickAct(button), async ({ point, control, reach }) => {
+    return this.#withControl(target, clickAct(button), async ({ point, control, listing, reach }) => {
       await this.#waitForMenu(control);
+      if (button === 'middle') await mayPaste('PRIMARY', listing.window, reach);
+      else if (pastes(control.name)) await mayPaste('CLIPBOARD', listing.window, reach);
       await reach.mouse.click(point, button, CLICK_COUNT[double ? 'double' : 'single']);
       return `${double ? 'Double-clicked' : 'Clicked'} ${described(control)} with the ${button} button.`;
     });
@@ -97,6 +100,7 @@ export class Acting {
   async clickAt(fraction: Point, button: MouseButton, double: boolean, on: SeenOn | undefined): Promise<Acted> {
     return this.#inWindow(clickAct(button), on, async ({ listing, reach }) => {
       const point = await this.#pointOf(fraction, listing, reach);
+      if (button === 'middle') await mayPaste('PRIMARY', listing.window, reach);
       await reach.mouse.click(point, button, CLICK_COUNT[double ? 'double' : 'single']);
       return `${double ? 'Double-clicked' : 'Clicked'} at ${point.join(', ')} with the ${button} button.`;
     });
@@ -192,6 +196,7 @@ export class Acting {
         focused?.role === ROLES.password,
       );
     }
+    if (strokes.some(isPaste)) await mayPaste('CLIPBOARD', listing.window, reach);
     const mayGoOn = async (): Promise<void> => {
       const [process, active, field] = await Promise.all([
         reach.windows.processOfFocus(),

@@ -1,4 +1,4 @@
-import { createClient, type Property, type XClient, type XDisplay, type XRes, type XTest } from 'x11';
+import { createClient, type Property, type XClient, type XDisplay, type XEvent, type XRes, type XTest } from 'x11';
 import { pictureOfBgrx, type Picture } from '#libs/picture';
 import { commonRect, rectHeight, isEmptyRect, rectOf, rectWidth, type Rect } from '#libs/screen';
 import { DesktopFault, inTime } from '../faults/index.js';
@@ -16,6 +16,15 @@ const PROPERTY_LENGTH = 4_096;
 const LOCK = '_ORRERY_DESKTOP';
 /** A window that nobody sees. */
 const INPUT_ONLY = 2;
+/** Where other programs put what was copied in them. */
+const COPIED = '_ORRERY_COPIED';
+const COPIED_MS = 2_000;
+/** In units of four bytes. */
+const COPIED_LENGTH = 1_048_576;
+const SELECTION_NOTIFY = 31;
+
+/** What was copied, and what is selected, which the middle button inserts. */
+export type Selection = 'CLIPBOARD' | 'PRIMARY';
 
 type Answered<T> = (error: Error | null | undefined, answer: T) => void;
 
@@ -25,6 +34,8 @@ export class XScreen {
   readonly #test: XTest;
   readonly #resources: XRes | undefined;
   #isOver = false;
+  /** A window that nobody sees: answers to what is asked of other programs come to it. */
+  #own: number | undefined;
 
   private constructor(display: XDisplay, test: XTest, resources: XRes | undefined) {
     this.#display = display;
@@ -149,10 +160,50 @@ export class XScreen {
     const selection = await this.atom(LOCK);
     const owner = (): Promise<number> => this.ask((client, answered) => client.GetSelectionOwner(selection, answered));
     if ((await owner()) !== 0) return false;
-    const window = this.client.AllocID();
-    this.client.CreateWindow(window, this.root, -1, -1, 1, 1, 0, 0, INPUT_ONLY, 0, {});
+    const window = this.#hidden();
     this.client.SetSelectionOwner(window, selection, 0);
     return (await owner()) === window;
+  }
+
+  /**
+   * What was copied, in one of its forms; undefined: nothing was, or not in that form. Throws where its program does not say it, or
+   * where it is more than a program gives at once.
+   */
+  async copied(selection: Selection, form: string): Promise<Buffer | undefined> {
+    const [of, target, property] = await Promise.all([selection, form, COPIED].map((name) => this.atom(name)));
+    const owner = await this.ask<number>((client, answered) => client.GetSelectionOwner(of ?? 0, answered));
+    if (owner === 0) return undefined;
+    const window = this.#hidden();
+    const told = this.#notified(window, target ?? 0);
+    this.client.ConvertSelection(window, of ?? 0, target ?? 0, property ?? 0, 0);
+    const why = 'the program in which it was copied does not say what';
+    if (!(await inTime(told, COPIED_MS, 'NOT_RESPONDING', why))) return undefined;
+    const found = await this.ask<Property>((client, answered) =>
+      client.GetProperty(1, window, property ?? 0, ANY_TYPE, 0, COPIED_LENGTH, answered),
+    );
+    if (found.type === (await this.atom('INCR')))
+      throw new DesktopFault('FORMULA', 'what was copied is too much to be looked at');
+    return found.type === 0 ? undefined : found.data;
+  }
+
+  /** Whether there is an answer in this form. */
+  #notified(window: number, target: number): Promise<boolean> {
+    return new Promise((resolve) => {
+      const hear = (event: XEvent): void => {
+        if (event.type !== SELECTION_NOTIFY || event.requestor !== window || event.target !== target) return;
+        this.client.off('event', hear);
+        resolve(event.property !== 0);
+      };
+      this.client.on('event', hear);
+    });
+  }
+
+  #hidden(): number {
+    if (this.#own !== undefined) return this.#own;
+    const window = this.client.AllocID();
+    this.client.CreateWindow(window, this.root, -1, -1, 1, 1, 0, 0, INPUT_ONLY, 0, {});
+    this.#own = window;
+    return window;
   }
 
   close(): void {

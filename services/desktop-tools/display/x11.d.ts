@@ -13,6 +13,13 @@ declare module 'x11' {
     readonly width: number;
     readonly height: number;
   }
+  /** With what an answer of another program about a selection has. */
+  export interface XEvent {
+    readonly type: number;
+    readonly requestor?: number;
+    readonly target?: number;
+    readonly property?: number;
+  }
   export interface XTest {
     readonly KeyPress: number;
     readonly KeyRelease: number;
@@ -85,7 +92,9 @@ declare module 'x11' {
       visual: number,
       values: Readonly<Record<string, number>>,
     ): void;
-    on(event: 'event', listener: (event: { readonly type: number }) => void): void;
+    on(event: 'event', listener: (event: XEvent) => void): void;
+    off(event: 'event', listener: (event: XEvent) => void): void;
+    ConvertSelection(window: number, selection: number, target: number, property: number, time: number): void;
     AllocID(): number;
     MapWindow(window: number): void;
     ChangeProperty(mode: number, window: number, name: number, type: number, format: number, data: Buffer): void;

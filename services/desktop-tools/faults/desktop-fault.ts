@@ -14,6 +14,8 @@ export type FaultCode =
   | 'PASSWORD'
   | 'APPLICATION'
   | 'KEYS'
+  /** What would be pasted is a formula that a person is asked about when it is written. */
+  | 'FORMULA'
   | 'OUTSIDE'
   /** Display or bus cannot be reached. */
   | 'DISPLAY'

@@ -2,7 +2,7 @@
  * What is written into cells of a spreadsheet, judged as text: which of it is a formula, and which formulas reach for what is not in
  * the document. It is judged call by call: what is typed in pieces is asked about where a piece shows that it is one.
  */
-import { programName } from './words.js';
+import { programName } from './program-name.js';
 
 /** Text that was typed in one go. */
 export interface TypedRun {
@@ -53,3 +53,40 @@ function isWhole(text: string): boolean {
   const count = (sign: string): number => outside.split(sign).length;
   return /[\d)\]}%]\s*$/u.test(outside) && !outside.includes('"') && count('(') === count(')');
 }
+
+const CELL_ENDS = /<\/?(?:td|th|tr|table|p|div|li|ul|ol|pre|br|h\d)\b[^>]*>/giu;
+const TAG = /<[^>]*>/gu;
+const NAMED: Readonly<Record<string, string>> = {
+  amp: '&',
+  apos: "'",
+  colon: ':',
+  commat: '@',
+  equals: '=',
+  gt: '>',
+  lt: '<',
+  lpar: '(',
+  nbsp: ' ',
+  plus: '+',
+  quot: '"',
+  sol: '/',
+  vert: '|',
+};
+/** Formulas that a table has beside what it shows. */
+const BESIDE = /\bdata-sheets-formula\s*=\s*(?:"([^"]*)"|'([^']*)')/giu;
+
+/** The first formula in what would be pasted that reaches for what is not in the document; `html`: the same with its tags. */
+export function pastedFormula({ text, html }: { readonly text: string; readonly html: string }): string | undefined {
+  const cells = html.split(CELL_ENDS).map((cell) => unescaped(cell.replaceAll(TAG, '')));
+  const beside = [...html.matchAll(BESIDE)].map(([, double, single]) => unescaped(double ?? single ?? ''));
+  return [...text.split(/[\n\r\t]/u), ...cells, ...beside].find(isReachingFormula)?.trim();
+}
+
+const unescaped = (text: string): string =>
+  text.replaceAll(
+    /&(?:#x([\da-f]{1,6})|#(\d{1,7})|(\w{1,16}));?/giu,
+    (whole, hex, decimal, name: string | undefined) => {
+      if (name !== undefined) return NAMED[name.toLowerCase()] ?? whole;
+      const point = hex === undefined ? Number(decimal) : Number.parseInt(String(hex), 16);
+      return point <= 0x10_ff_ff ? String.fromCodePoint(point) : whole;
+    },
+  );
