@@ -37,8 +37,8 @@ interface Parts {
   readonly clock: Clock;
 }
 
-/** A rule that has more to say later is looked at again by then at the latest. */
-const LOOK_AGAIN_MS = 6 * 60 * 60 * 1_000;
+/** A rule that has more to say later is looked at again by then at the latest: it may be another one by now. */
+const LOOK_AGAIN_MS = 24 * 60 * 60 * 1_000;
 
 /**
  * Drops what a run has left of pictures and its policy does not keep: recorded at its attempts first, taken out of the store then. Only

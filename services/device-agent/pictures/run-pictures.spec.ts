@@ -114,7 +114,7 @@ describe('pictures of a run that has ended', () => {
   it('are dropped after so many days, and the end is held until then', async () => {
     const end = await ended([stored(1), stored(2)]);
     const kept = { keep: 'all', days: 2 } as const;
-    expect(await agentOf(kept).handle(end)).toMatchObject({ kind: 'retry', delayMs: 6 * 60 * 60 * 1_000 });
+    expect(await agentOf(kept).handle(end)).toMatchObject({ kind: 'retry', delayMs: DAY_MS });
     const last = Date.parse(ENDED_AT) + 2 * DAY_MS;
     expect(await agentOf(kept, last - 5).handle(end)).toMatchObject({ kind: 'retry', delayMs: 5 });
     expect(world.stored.size).toBe(2);
