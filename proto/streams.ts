@@ -171,7 +171,10 @@ export interface DurableSpec {
 export const ACK_WAIT_MS = 3_000;
 /** Ends of attempts are settled within milliseconds: what a dead orchestrator held comes back when its successor is ready. */
 export const PARTITION_ACK_WAIT_MS = 1_000;
+/** How long a pull waits at the server: a replica that stands still is given messages for this long, each of which then waits for `ack_wait`. */
 export const PULL_EXPIRY_MS = 2_000;
+/** Where no other replica could take what a replica that stands still is given: three messages per pull are most of what a system at rest says. */
+export const LONE_PULL_EXPIRY_MS = 10_000;
 
 export const DURABLES = {
   requests: { stream: 'REQUESTS', durable: 'orchestrator-requests', filters: [subjects.requests] },

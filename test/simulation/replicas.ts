@@ -1,5 +1,13 @@
 import { pino } from 'pino';
-import { partitionOf, type AgentProfile, type DeviceId, type RunId } from '#proto';
+import {
+  LONE_PULL_EXPIRY_MS,
+  partitionOf,
+  PARTITIONS,
+  PULL_EXPIRY_MS,
+  type AgentProfile,
+  type DeviceId,
+  type RunId,
+} from '#proto';
 import { judgedInPlace, type Run } from '#libs/constellation';
 import { partitionsOf } from '#libs/messaging';
 import { Fleet } from '../../services/orchestrator/fleet/fleet.js';
@@ -59,7 +67,6 @@ const HEARTBEAT_MS = 500;
 /** While nothing is heard of a replica its heartbeats are looked at less often, which nobody notices and costs less. */
 const STEADY_MS = 4_000;
 const MEMBER_TTL_MS = 2_000;
-const PULL_EXPIRY_MS = 2_000;
 const DRAIN_MS = 5_000;
 const PROFILE_DELAY_MS_MAX = 8_000;
 const RESTART_MS_MAX = 3_000;
@@ -188,7 +195,8 @@ export class Replicas {
     this.disturbances += 1;
     replica.process.freeze();
     replica.leaseEnds = scheduler.now() + MEMBER_TTL_MS - dice.between(0, HEARTBEAT_MS);
-    replica.pullsUntil = scheduler.now() + PULL_EXPIRY_MS;
+    replica.pullsUntil =
+      scheduler.now() + (replica.owned.size === PARTITIONS ? LONE_PULL_EXPIRY_MS : PULL_EXPIRY_MS);
     bus.silent(replica);
     scheduler.after(MEMBER_TTL_MS, () => {
       if (replica.process.state !== 'frozen') return;

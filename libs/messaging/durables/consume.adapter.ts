@@ -37,6 +37,8 @@ export interface ConsumeOptions {
    * the disk as often as acks come in, so on a busy durable single acks cost more than the messages. Far below `ack_wait`.
    */
   readonly ackIntervalMs?: number;
+  /** How long a pull may wait at the server; `PULL_EXPIRY_MS` when absent, which is right where replicas share a durable. */
+  readonly expiryMs?: () => number;
   readonly report?: (event: ConsumeEvent) => void;
   readonly clock?: Clock;
 }
@@ -47,7 +49,7 @@ export interface Consumption {
   readonly asksSince: () => number | undefined;
   /** Takes no more messages, waits for those in work up to the limit, and gives back what has not been begun. Safe to call twice. */
   stop(drainMs?: number): Promise<void>;
-  /** There may be room for more than before: `concurrency` and `maxPull` are asked again. */
+  /** There may be room for more than before, or pulls may have to be shorter: `concurrency`, `maxPull` and `expiryMs` are asked again. */
   look(): void;
 }
 
@@ -132,6 +134,7 @@ export function consumeBatches(
   };
   const loop = new PullLoop(nc, durable, {
     maxPull: bound(options.maxPull ?? (() => concurrency() * 2)),
+    expiryMs: options.expiryMs,
     onMessage: (raw) => {
       // What one read of the socket brought goes together.
       if (arrived.push(batchMessage(raw)) === 1) setImmediate(deliver);

@@ -229,6 +229,30 @@ describe('consumeDurable', () => {
     );
   });
 
+  it('gives up a pull that waits longer than is right now, and pulls again at once', async () => {
+    let expiryMs = 3_600_000;
+    const pulls = nc.subscribe(`$JS.API.CONSUMER.MSG.NEXT.${DURABLE.stream}.${DURABLE.durable}`, { max: 2 });
+    await nc.flush();
+    const seen = collector<string>(1);
+    const consumption = consume(
+      (message) => {
+        seen.add(text(message));
+        return Promise.resolve(DONE);
+      },
+      { expiryMs: () => expiryMs },
+    );
+    const asked: number[] = [];
+    for await (const pull of pulls) {
+      asked.push(pull.json<{ expires: number }>().expires / 1e6);
+      consumption.look();
+      expiryMs = 2_000;
+      consumption.look();
+    }
+    expect(asked).toEqual([3_600_000, 2_000]);
+    await send(1, 1);
+    expect(await seen.full).toEqual(['1']);
+  });
+
   it('waits for what is in work when it stops, and gives back what was not begun', async () => {
     const begun = Promise.withResolvers<void>();
     const free = Promise.withResolvers<void>();

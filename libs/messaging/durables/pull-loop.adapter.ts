@@ -15,6 +15,8 @@ const WAIT = { msMin: 100, msMax: 2_000 };
 export interface PullLoopOptions {
   /** Messages taken and not yet settled, at most: the only back-pressure there is. */
   readonly maxPull: () => number;
+  /** How long a pull may wait at the server, in milliseconds; `look` gives up one that waits longer than is right by then. */
+  readonly expiryMs?: (() => number) | undefined;
   readonly onMessage: (message: JsMsg) => void;
   /** The server is away, or the durable is gone: tried again for ever. */
   readonly onInterrupted?: ((error: unknown) => void) | undefined;
@@ -36,6 +38,7 @@ export class PullLoop {
   readonly #stopped = new AbortController();
   readonly #running: Promise<void>;
   #batch: ConsumerMessages | undefined;
+  #batchExpiryMs = 0;
   readonly #waiters = new Set<() => void>();
   #asksSince: number | undefined;
 
@@ -57,8 +60,9 @@ export class PullLoop {
     this.#wakeAll();
   }
 
-  /** There may be more room than before. */
+  /** There may be more room than before, or a pull may have to be a shorter one. */
   look(): void {
+    if (this.#batchExpiryMs > this.#expiryMs()) this.#batch?.stop();
     this.#wakeAll();
   }
 
@@ -122,17 +126,22 @@ export class PullLoop {
     }
     this.#asksSince ??= performance.now();
     if (this.#stopped.signal.aborted) return;
+    this.#batchExpiryMs = this.#expiryMs();
     this.#batch = await consumer.fetch({
       max_messages: Math.max(1, this.#options.maxPull() - this.#held.size),
-      expires: PULL_EXPIRY_MS,
+      expires: this.#batchExpiryMs,
       bind: true,
     });
-    if (this.#stopped.signal.aborted) this.#batch.stop();
+    if (this.#stopped.signal.aborted || this.#batchExpiryMs > this.#expiryMs()) this.#batch.stop();
     for await (const message of this.#batch) {
       this.#asksSince = undefined;
       this.#held.add(message);
       this.#options.onMessage(message);
     }
+  }
+
+  #expiryMs(): number {
+    return this.#options.expiryMs?.() ?? PULL_EXPIRY_MS;
   }
 
   #released(): Promise<void> {

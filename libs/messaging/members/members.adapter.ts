@@ -39,6 +39,7 @@ export class Members {
   /** `performance.now()` at which the others may take this one for dead. */
   #leaseEnds = 0;
   #beating: Promise<void> | undefined;
+  #opened: KV | undefined;
 
   constructor(nc: NatsConnection, options: MembersOptions) {
     this.#nc = nc;
@@ -114,8 +115,10 @@ export class Members {
     return readMembers(this.#nc, '*');
   }
 
-  #bucket(): Promise<KV> {
-    return new Kvm(jetstream(this.#nc, { timeout: REQUEST_TIMEOUT_MS })).open(BUCKETS.MEMBERS.bucket);
+  /** Opened once: that asks the server. */
+  async #bucket(): Promise<KV> {
+    const js = jetstream(this.#nc, { timeout: REQUEST_TIMEOUT_MS });
+    return (this.#opened ??= await new Kvm(js).open(BUCKETS.MEMBERS.bucket));
   }
 
   #own(partitions: readonly number[]): void {

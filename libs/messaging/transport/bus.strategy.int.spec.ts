@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { Module } from '@nestjs/common';
-import { DeadLetter, DURABLES, subjects } from '#proto';
+import { DeadLetter, DURABLES, LONE_PULL_EXPIRY_MS, PARTITIONS, PULL_EXPIRY_MS, subjects } from '#proto';
 import {
   Answers,
   AnswersSubject,
@@ -282,6 +282,27 @@ describe('messages of partitions', () => {
     await publish(4, 'here');
     await seenTwo.promise;
     expect(seen).toEqual(['four', 'here']);
+  });
+});
+
+describe('pulls of partitions', () => {
+  const ALL = Array.from({ length: PARTITIONS }, (_, partition) => partition);
+  /** In milliseconds: the server is told in nanoseconds. */
+  const expiryOf = (data: Uint8Array): number => JSON.parse(text({ data })).expires / 1e6;
+
+  it('wait long while no other replica is there, and no longer when one is', async () => {
+    const asked = new Map<string, number>();
+    nc.subscribe('$JS.API.CONSUMER.MSG.NEXT.PLANS.*', {
+      callback: (_, { subject, data }) => void asked.set(subject.split('.').at(-1) ?? '', expiryOf(data)),
+    });
+    await nc.flush();
+    const bus = (await replica()).get(BusStrategy);
+    await bus.serve(new Set(ALL));
+    await becomes(async () => asked.size === PARTITIONS);
+    expect(new Set(asked.values())).toEqual(new Set([LONE_PULL_EXPIRY_MS]));
+    const kept = ALL.slice(1);
+    await bus.serve(new Set(kept));
+    await becomes(async () => kept.every((one) => asked.get(`orchestrator-plans-${one}`) === PULL_EXPIRY_MS));
   });
 });
 

@@ -1,6 +1,15 @@
 import type { CustomTransportStrategy, MessageHandler } from '@nestjs/microservices';
 import type { Msg, NatsConnection } from '@nats-io/transport-node';
-import { DURABLES, partitionDurables, QUERIES, subjects, type DurableSpec } from '#proto';
+import {
+  DURABLES,
+  LONE_PULL_EXPIRY_MS,
+  partitionDurables,
+  PARTITIONS,
+  PULL_EXPIRY_MS,
+  QUERIES,
+  subjects,
+  type DurableSpec,
+} from '#proto';
 import { isAsked, type Clock } from '../connection/index.js';
 import {
   consumeBatches,
@@ -162,10 +171,13 @@ export class BusStrategy implements CustomTransportStrategy {
    * go; what is ours now does not wait for that, because nobody else serves it any more.
    */
   async serve(partitions: ReadonlySet<number>): Promise<void> {
+    const wasAlone = this.#isAlone();
     this.#owned = partitions;
     if (!this.#isListening) return;
     const lost = [...this.#serving].filter(([partition]) => !partitions.has(partition));
     for (const [partition] of lost) this.#serving.delete(partition);
+    if (wasAlone && !this.#isAlone())
+      for (const { consumptions } of this.#serving.values()) for (const one of consumptions) one.look();
     for (const partition of partitions) {
       if (!this.#serving.has(partition)) this.#serving.set(partition, this.#begun(partition));
     }
@@ -202,6 +214,11 @@ export class BusStrategy implements CustomTransportStrategy {
     await this.#ended(served);
   }
 
+  /** Whoever owns all partitions knows of no other replica. */
+  #isAlone(): boolean {
+    return this.#owned.size === PARTITIONS;
+  }
+
   #taken(): Consumption[] {
     return [this.#always, ...this.#serving.values()].flatMap(({ consumptions }) => consumptions);
   }
@@ -227,7 +244,9 @@ export class BusStrategy implements CustomTransportStrategy {
     const { nc, service, clock, report } = this.#options;
     const spec = specOf(taker, partition);
     const { isBatch = false, ...asked } = taker.options;
-    const options = { service, clock, report, ...asked, ...this.#limits.get(spec.durable) };
+    const expiryMs = (): number => (this.#isAlone() ? LONE_PULL_EXPIRY_MS : PULL_EXPIRY_MS);
+    const pulled = partition === undefined ? {} : { expiryMs };
+    const options = { service, clock, report, ...asked, ...pulled, ...this.#limits.get(spec.durable) };
     if (isBatch) return consumeBatches(nc, spec, (messages) => void this.#handOver(taker, messages), options);
     return consumeDurable(nc, spec, (message) => outcomeOf(taker, message), options);
   }
