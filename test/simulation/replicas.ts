@@ -195,8 +195,7 @@ export class Replicas {
     this.disturbances += 1;
     replica.process.freeze();
     replica.leaseEnds = scheduler.now() + MEMBER_TTL_MS - dice.between(0, HEARTBEAT_MS);
-    replica.pullsUntil =
-      scheduler.now() + (replica.owned.size === PARTITIONS ? LONE_PULL_EXPIRY_MS : PULL_EXPIRY_MS);
+    replica.pullsUntil = scheduler.now() + (replica.owned.size === PARTITIONS ? LONE_PULL_EXPIRY_MS : PULL_EXPIRY_MS);
     bus.silent(replica);
     scheduler.after(MEMBER_TTL_MS, () => {
       if (replica.process.state !== 'frozen') return;
