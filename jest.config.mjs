@@ -2,8 +2,8 @@
 // hostile frames, .int.spec.ts talks to a real nats-server or PostgreSQL, .e2e.spec.ts runs processes.
 // By folder: `model` explores small worlds to their end. `containers`, which needs a Docker engine, `load`, which needs an idle
 // machine and half an hour, `record`, which makes what later versions are held to, `canary`, which runs 20,000 lines in the place of
-// the 500 of `int`, `rules`, which asks promtool, `desktop`, which uses real programs on a screen, and `deep`, which runs what explores and
-// guesses as far as it goes (libs/testing/deep.ts), run only when they are asked for.
+// the 200 of `int` and each everyday line behind every wall, `rules`, which asks promtool, `desktop`, which uses real programs on a
+// screen, and `deep`, which runs what explores and guesses as far as it goes (libs/testing/deep.ts), run only when they are asked for.
 const suites = {
   unit: {
     testMatch: ['**/*.spec.ts'],
@@ -22,7 +22,10 @@ const suites = {
     testPathIgnorePatterns: ['/node_modules/', '/dist/'],
   },
   desktop: { testMatch: ['**/test/desktop/*.desktop.ts'], testPathIgnorePatterns: ['/node_modules/', '/dist/'] },
-  canary: { testMatch: ['**/canary.int.spec.ts'], testPathIgnorePatterns: ['/node_modules/', '/dist/'] },
+  canary: {
+    testMatch: ['**/test/walls/{canary,everyday}.int.spec.ts'],
+    testPathIgnorePatterns: ['/node_modules/', '/dist/'],
+  },
   containers: { testMatch: ['**/test/containers/*.e2e.ts'], testPathIgnorePatterns: ['/node_modules/', '/dist/'] },
   deep: {
     testMatch: [

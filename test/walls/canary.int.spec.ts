@@ -16,7 +16,7 @@ import { CLIENTS } from './walled.js';
 
 /** `./orrery test canary` runs many more, and each line of the corpus behind each wall in each shell: by default in one behind one of each client. */
 const isWhole = process.env['ORRERY_TEST_SUITE'] === 'canary';
-const LINES = Number(process.env['ORRERY_CANARY_LINES'] ?? (isWhole ? '20000' : '500'));
+const LINES = Number(process.env['ORRERY_CANARY_LINES'] ?? (isWhole ? '20000' : '200'));
 const SEED = Number(process.env['ORRERY_CANARY_SEED'] ?? '76');
 /** Where a run that was ended goes on: lines of the first batches are judged and not run. */
 const FROM = Number(process.env['ORRERY_CANARY_FROM'] ?? '0');

@@ -14,6 +14,9 @@ import { CLIENTS, type ClientKind, type Ended, type Walled } from './walled.js';
  * this machine are not found on both sides.
  */
 
+/** `./orrery test canary` looks behind every wall of every client for each line: by default behind one, in turn. */
+const isWhole = process.env['ORRERY_TEST_SUITE'] === 'canary';
+
 const TEXT = readFileSync(join(import.meta.dirname, '../../libs/command-policy/testing/everyday.txt'), 'utf8');
 /** What the list does not have, and what a wall could tell wrongly. */
 const MORE = [
@@ -65,7 +68,7 @@ const TIMES = 3;
 /** A limit for what hangs: hundreds of lines are run one by one, twice and more, and each ends by itself. */
 const HANGS_MS = 900_000;
 /** Lines that can be shown behind each wall, of all clients at least. */
-const LEAST = 120;
+const LEAST = isWhole ? 120 : 20;
 
 /** Behind root's wall it is somebody else who asks, and that is said truly. */
 const OF_ONESELF = /^(?:whoami|id|groups|ps|ls -l \/root)$|^ip route get /u;
@@ -178,21 +181,32 @@ interface Compared {
 }
 
 /** Of all clients of one user, that share a machine: what is said outside is asked once. Comes back with the lines that say something else behind a wall each time. */
-async function compared(clients: readonly ClientKind[], at: number): Promise<{ all: Compared[]; lies: unknown[] }> {
+async function compared(
+  clients: readonly ClientKind[],
+  at: number,
+  users: number,
+): Promise<{ all: Compared[]; lies: unknown[] }> {
   const machine = new EverydayMachine(UID + at);
   const by: (Tried & Compared)[] = [];
   for (const client of clients) by.push({ machine, client, shown: 0, walled: await machine.walled(client) });
   const lines = [...parseEveryday(TEXT).map(({ command }) => command), ...MORE]
     .flatMap(unasked)
-    .filter(({ command }) => !(clients[0]?.who === 'root' && OF_ONESELF.test(command)));
+    .filter(({ command }, index) => {
+      const isOfOneself = OF_ONESELF.test(command);
+      if (clients[0]?.who === 'root' && isOfOneself) return false;
+      return isWhole || isOfOneself || index % users === at;
+    });
   const showing = (wall: Wall) => by.filter(({ walled }) => walled.shows(wall));
   const alike = Object.groupBy(lines, ({ wall, command }) =>
     wall.kind === 'read' ? wall.views.join() : `write ${command}`,
   );
   const lies: unknown[] = [];
-  for (const group of Object.values(alike).flatMap((some) => chunks(some ?? []))) {
+  for (const [index, group] of Object.values(alike)
+    .flatMap((some) => chunks(some ?? []))
+    .entries()) {
     const [first] = group;
-    const who = first === undefined ? [] : showing(first.wall);
+    const all = first === undefined ? [] : showing(first.wall);
+    const who = isWhole ? all : all.filter((_, number) => number === index % all.length);
     if (who.length > 0) lies.push(...(await liesOf(who, group)));
   }
   machine.end();
@@ -224,10 +238,10 @@ const chunks = (lines: readonly Line[]): Line[][] =>
   );
 
 it(
-  'an everyday line that runs unasked says behind every wall, to every client, what it says outside',
+  'an everyday line that runs unasked says behind a wall what it says outside, to every client',
   async () => {
     const byUser = Object.values(Object.groupBy(CLIENTS, ({ who }) => who));
-    const found = await Promise.all(byUser.map(compared));
+    const found = await Promise.all(byUser.map((clients, at) => compared(clients, at, byUser.length)));
     expect(found.flatMap(({ lies }) => lies)).toEqual([]);
     const all = found.flatMap((one) => one.all);
     // How many are shown is said by the page about the policy.
