@@ -107,8 +107,6 @@ export const QUERIES = {
       { deviceId: DeviceId },
       { workspaces: z.array(DeviceWorkspace).max(LIMITS.workspacesListedMax), more: z.int().min(0) },
     ),
-    /** Takes the one of a run away that was kept. Said again it is no other thing. */
-    'workspace-remove': asks({ deviceId: DeviceId, runId: RunId }, {}),
   },
   registry: {
     devices: asks({}, { devices: z.array(AgentProfile) }),

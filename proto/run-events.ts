@@ -34,11 +34,10 @@ import {
 import { RunLabels } from './labels.js';
 import { LIMITS } from './limits.js';
 import { Note } from './model.js';
-import { Evaluation } from './planner-replies.js';
 import { ApprovalMode } from './policy.js';
 import { LockPolicy, RunOptions } from './request.js';
 import { TaskError, TaskResult } from './result.js';
-import { RunNote } from './run-note.js';
+import { RunAnnotation } from './run-note.js';
 import { AttemptFiles } from './task-files.js';
 import { SaidWords } from './words.js';
 import { WaitReasons } from './wait-reasons.js';
@@ -416,27 +415,12 @@ const SCHEMAS = {
   WORDS_SAID: SaidWords,
   /** A value was put on the board of the run, or taken off. */
   BOARD_WRITTEN: BoardWritten,
+  /** The device may remove the directory that it keeps of the run, which has ended: it is told until it has noted it. */
+  WORKSPACE_DISCARDED: z.strictObject({ deviceId: DeviceId, by: Actor, discardedAt: Instant }),
   /** The end of the run is taken back, by an operator's RETRY or by words to it; the deadline counts from now. */
   RUN_REOPENED: z.strictObject({ by: Actor, reopenedAt: Instant, deadlineAt: Instant }),
-  /** Beside the history, never in it: `late_result`: what came after an attempt had ended. `evaluation`: what the run was found to be worth. `note`: what somebody wants those to know who look at it. */
-  RUN_ANNOTATED: z.discriminatedUnion('kind', [
-    z.strictObject({
-      kind: z.literal('late_result'),
-      taskId: TaskId,
-      attempt,
-      text: z.string(),
-      attemptHash: Sha256,
-      annotatedAt: Instant,
-    }),
-    z.strictObject({
-      kind: z.literal('evaluation'),
-      evaluation: Evaluation,
-      used: Usage,
-      planHash: Sha256,
-      annotatedAt: Instant,
-    }),
-    z.strictObject({ kind: z.literal('note'), ...RunNote.shape }),
-  ]),
+  /** Beside the history, never in it. */
+  RUN_ANNOTATED: RunAnnotation,
   /** First event of a run that begins where another one stood after `parent.sequence`; it needs nothing of the other one. */
   RUN_FORKED: z.strictObject({
     requestId: RequestId,

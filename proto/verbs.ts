@@ -4,7 +4,7 @@ import { ApprovalId } from './approvals.js';
 import { BoardAttempt, BoardName, BoardSeen } from './board.js';
 import { CommandCall } from './constellation.js';
 import { Proposal } from './edits.js';
-import { Json, TaskId } from './ids.js';
+import { DeviceId, Json, TaskId } from './ids.js';
 import { LIMITS } from './limits.js';
 import { NoteText } from './run-note.js';
 import { CommandWall } from './walls.js';
@@ -299,6 +299,24 @@ export const VERBS = {
         done: 'note added to run {run} (event {sequence})',
       },
       route: { path: 'notes', what: 'Add a note to a run', body: { name: 'Note', required: true } },
+    },
+  ),
+  /** Lets a device remove the directory that it keeps of a run that has ended. */
+  DISCARD: row(
+    { deviceId: DeviceId },
+    {
+      senders: OPERATORS,
+      command: {
+        name: 'discard',
+        what: 'let a device remove the directory that it keeps of a run that has ended',
+        examples: ['orrery discard 0k3j… web-1'],
+        argument: { field: 'deviceId', word: '<device>' },
+        done: '{deviceId} removes the workspace of {run} (event {sequence})',
+      },
+      route: {
+        path: 'workspaces/{deviceId}/discard',
+        what: 'Let a device remove the directory that it keeps of a run that has ended',
+      },
     },
   ),
   /** Lets a command run: as it is, or as `command` says. `wall`: with this, in place of what was shown. `grantMs`: and the same one on the same device for this long. */

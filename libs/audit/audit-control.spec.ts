@@ -25,6 +25,10 @@ describe('what people do to runs', () => {
     }
   });
 
+  const discarded = {
+    type: 'WORKSPACE_DISCARDED' as const,
+    data: { deviceId: 'web-1', by: OPERATOR, discardedAt: AT },
+  };
   const counts = { completed: 0, failed: 0, skipped: 0, cancelled: 3 };
   const cases: [string, () => History, (groups: Groups) => unknown, string][] = [
     [
@@ -38,6 +42,18 @@ describe('what people do to runs', () => {
       () => new Told(),
       (groups) => groups[0]?.splice(2, 0, { type: 'RUN_PAUSED', data: { by: 'system', reason: 'dlq', pausedAt: AT } }),
       'TASK_STARTED of a: the run is paused',
+    ],
+    [
+      'a directory that goes while the run goes on',
+      () => new Told(),
+      (groups) => groups.push([discarded]),
+      'WORKSPACE_DISCARDED: the run has not ended',
+    ],
+    [
+      'a directory that goes from where there was none',
+      cancelled,
+      (groups) => groups.push([discarded]),
+      'WORKSPACE_DISCARDED: the run had no directory on web-1',
     ],
     [
       'a pause of nobody',

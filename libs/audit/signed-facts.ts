@@ -58,6 +58,8 @@ export function factOf({ type, data }: RecordedRunEvent): SignedFact | undefined
       return fact({ by: data.by, said: { text: data.text } }, 'SAY');
     case 'BOARD_WRITTEN':
       return fact({ by: data.by, said: { name: data.name, value: data.value } }, 'BOARD_SET', 'BOARD_DELETE');
+    case 'WORKSPACE_DISCARDED':
+      return fact({ by: data.by, said: { deviceId: data.deviceId } }, 'DISCARD');
     case 'APPROVAL_GIVEN':
       return fact({ by: data.by, said: { approvalId: data.approvalId, wall: data.wall } }, 'APPROVE');
     case 'APPROVAL_DECIDED':

@@ -34,6 +34,9 @@ import { illegalAcceptance, illegalForApprovals, type ApprovalEvent } from './ap
 import { illegalForRounds } from './rounds.js';
 import { illegalWave, unfinished, unstopped } from './fan-outs.js';
 
+/** What is recorded of a run that has ended. */
+const AFTER_THE_END: ReadonlySet<string> = new Set(['RUN_ANNOTATED', 'WORKSPACE_DISCARDED', 'RUN_REOPENED']);
+
 /**
  * Whether a recorded event may follow the state it meets: the table of the run's states, checked again by somebody who
  * does not trust the writer. A fold says nothing about that, it takes facts as they are. Undefined when all is well.
@@ -42,7 +45,7 @@ export function illegal(run: Run, event: RecordedRunEvent): string | undefined {
   if (event.type === 'RUN_REQUESTED') return run.phase === 'NONE' ? undefined : 'the run is requested a second time';
   if (event.type === 'RUN_FORKED') return run.phase === 'NONE' ? undefined : 'RUN_FORKED is not the first event';
   if (run.phase === 'NONE') return `${event.type} comes before RUN_REQUESTED or RUN_FORKED`;
-  if (isTerminal(run) && event.type !== 'RUN_ANNOTATED' && event.type !== 'RUN_REOPENED') {
+  if (isTerminal(run) && !AFTER_THE_END.has(event.type)) {
     return `${event.type} comes after the end of the run`;
   }
   switch (event.type) {
@@ -70,6 +73,8 @@ export function illegal(run: Run, event: RecordedRunEvent): string | undefined {
       return illegalWords(run, event.data);
     case 'BOARD_WRITTEN':
       return illegalWrite(run, event.data);
+    case 'WORKSPACE_DISCARDED':
+      return illegalDiscard(run, event.data);
     case 'RUN_ANNOTATED':
       return illegalAnnotation(run, event);
     default:
@@ -131,6 +136,11 @@ function illegalWrite(run: Run, { name, value, revision, attempt }: RunEventData
   const task = findTask(run, attempt.taskId);
   const isRunning = task !== undefined && isCurrentAttempt(task, attempt.attempt);
   return isRunning ? undefined : `BOARD_WRITTEN: attempt ${attempt.attempt} of ${attempt.taskId} does not run`;
+}
+
+function illegalDiscard(run: Run, { deviceId }: RunEventData<'WORKSPACE_DISCARDED'>): string | undefined {
+  if (!isTerminal(run)) return 'WORKSPACE_DISCARDED: the run has not ended';
+  return run.workspaces.has(deviceId) ? undefined : `WORKSPACE_DISCARDED: the run had no directory on ${deviceId}`;
 }
 
 type Annotation = Extract<RecordedRunEvent, { type: 'RUN_ANNOTATED' }>;

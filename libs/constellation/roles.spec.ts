@@ -44,6 +44,7 @@ const SAID: { readonly [V in Exclude<RunVerb, 'FORK' | 'PROPOSE'>]: Extract<Cont
   BOARD_SET: { verb: 'BOARD_SET', name: 'x', value: 1 },
   BOARD_DELETE: { verb: 'BOARD_DELETE', name: 'x' },
   ANNOTATE: { verb: 'ANNOTATE', text: 'look' },
+  DISCARD: { verb: 'DISCARD', deviceId: 'web-1' },
   APPROVE: { verb: 'APPROVE', approvalId: ID },
   REJECT: { verb: 'REJECT', approvalId: ID },
   ANSWER: { verb: 'ANSWER', approvalId: ID, text: 'yes' },

@@ -4,6 +4,7 @@ import { applyEdits } from './edits/edit.js';
 import { checkTargets } from './edits/fleet-view.js';
 import { validateConstellation } from './plan/validate.js';
 import {
+  ALICE,
   change,
   completed,
   constellation,
@@ -11,10 +12,12 @@ import {
   failed,
   fleet,
   insert,
+  instant,
   remove,
   Story,
   submit,
   T0,
+  verb,
 } from './testing/given.js';
 
 const CAPABLE = { capabilities: ['cli', HAS_WORKSPACES] };
@@ -141,6 +144,22 @@ describe('files of a task', () => {
     const [far] = startOf(story, 'far');
     expect(far).toMatchObject({ workspace: true });
     expect(far?.files).toBeUndefined();
+  });
+
+  it('lie in a directory that somebody may discard where the run had it, when the run has ended; it is recorded who', () => {
+    const discard = (deviceId: string) => verb({ verb: 'DISCARD', deviceId }, `v-${deviceId}`);
+    const story = new Story()
+      .on(FLEET)
+      .when(submit(constellation(['a']), { options: { workspace: true, keepWorkspace: true } }));
+    const [{ deviceId } = { deviceId: '?' }] = startOf(story, 'a');
+    expect(story.when(discard(deviceId)).answers.at(-1)).toMatchObject({ reason: { code: 'INVALID_STATE' } });
+    story.when(completed('a'));
+    expect(story.when(discard('nowhere')).answers.at(-1)).toMatchObject({ reason: { code: 'NOT_FOUND' } });
+    story.when(verb({ verb: 'DISCARD', deviceId }, 'v-again'));
+    expect(story.last?.events).toEqual([
+      { type: 'WORKSPACE_DISCARDED', data: { deviceId, by: ALICE, discardedAt: instant(0) } },
+    ]);
+    expect(story.run.phase).toBe('COMPLETED');
   });
 
   it('make no workspace where none are named, unless the request wants one', () => {

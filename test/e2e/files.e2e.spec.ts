@@ -236,13 +236,12 @@ it('a file goes along a line though device agent, gateway, sender and receiver a
     return answer.ok ? answer.json() : undefined;
   });
   expect(told).toMatchObject({ workspaces: [{ runId, kept: true }] });
-  // A device that is on its way back, or busy, is asked again.
-  await until('the word of db-1', async () => {
-    const removed = await fetch(`${path}/${runId}`, { method: 'DELETE', headers });
-    return removed.ok || undefined;
-  });
-  await until('the word of web-1', async () => {
-    const { code } = await system.cli('devices', 'workspaces', 'web-1', '--remove', runId);
+  // A device that is on its way back, or busy, is told again.
+  const discard = `${url}/v1/runs/${runId}/workspaces/db-1/discard`;
+  const method = 'POST';
+  await until('the word about db-1', async () => (await fetch(discard, { method, headers })).ok || undefined);
+  await until('the word about web-1', async () => {
+    const { code } = await system.cli('discard', runId, 'web-1');
     return code === 0 || undefined;
   });
   for (const device of ['web-1', 'db-1'])

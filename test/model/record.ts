@@ -73,6 +73,7 @@ function recordOne(draft: Draft, event: RunEvent, occasion: Occasion, report: Re
     case 'WAVE_STARTED':
     case 'PLAN_ACCEPTED':
     case 'BOARD_WRITTEN':
+    case 'WORKSPACE_DISCARDED':
       return;
     case 'WORDS_SAID':
       if (event.data.number !== ++draft.said)

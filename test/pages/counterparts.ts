@@ -50,6 +50,7 @@ export const COUNTERPARTS: Readonly<Record<string, Counterpart>> = {
   'board set': 'POST /v1/runs/{id}/board/{name}',
   'board delete': 'POST /v1/runs/{id}/board/{name}/delete',
   annotate: 'POST /v1/runs/{id}/notes',
+  discard: 'POST /v1/runs/{id}/workspaces/{deviceId}/discard',
   approvals: 'GET /v1/approvals',
   'approvals show': 'GET /v1/approvals',
   approve: 'POST /v1/approvals',

@@ -46,6 +46,7 @@ const RUN: Record<RunEventType, string> = {
   RUN_RESUMED: 'it goes on; or a plan that waited was accepted',
   WORDS_SAID: 'somebody said one more thing to the run; the planner is asked about it',
   BOARD_WRITTEN: 'a value was put on the board of the run, or taken off',
+  WORKSPACE_DISCARDED: 'a device may remove the directory that it keeps of the run, which has ended',
   RUN_REOPENED: 'the end was taken back, by a retry or by something said to the run; the deadline counts anew',
   RUN_ANNOTATED: 'a note beside the history: of a person, a late result, or an evaluation',
 };

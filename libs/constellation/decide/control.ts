@@ -70,6 +70,7 @@ const DECIDED: { readonly [V in ControlVerb]: Decide<V> } = {
   BOARD_SET: write,
   BOARD_DELETE: write,
   ANNOTATE: annotate,
+  DISCARD: discard,
   APPROVE: decideApproval,
   REJECT: decideApproval,
   ANSWER: decideApproval,
@@ -336,6 +337,19 @@ function annotate(draft: RunDraft, { text, taskId }: Told<'ANNOTATE'>, by: Actor
   }
   const about = taskId === undefined ? {} : { taskId };
   draft.add({ type: 'RUN_ANNOTATED', data: { kind: 'note', by, text, ...about, annotatedAt: instantOf(now) } });
+  return ACCEPTED;
+}
+
+/** A directory that was kept: while the run goes on its tasks work there, and where it never worked there is none. */
+function discard(draft: RunDraft, { deviceId }: Told<'DISCARD'>, by: Actor, { now }: Circumstances): Answer {
+  const { run } = draft;
+  if (!isTerminal(run)) {
+    return refuse('INVALID_STATE', `the run is ${run.phase}; its directories are removed when it has ended`);
+  }
+  if (!run.workspaces.has(deviceId)) {
+    return refuse('NOT_FOUND', `deviceId: the run had no directory on "${deviceId}"`);
+  }
+  draft.add({ type: 'WORKSPACE_DISCARDED', data: { deviceId, by, discardedAt: instantOf(now) } });
   return ACCEPTED;
 }
 

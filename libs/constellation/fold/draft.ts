@@ -104,6 +104,20 @@ export function post(draft: Draft, written: BoardWritten): void {
   draft.authors = withAuthor(draft.authors, written.by, 'wrote');
 }
 
+/** Beside the history, never in it: nothing that is done depends on an annotation. */
+export function annotate(draft: Draft, data: RunEventData<'RUN_ANNOTATED'>): void {
+  if (data.kind === 'evaluation') Object.assign(draft, { evaluation: data.evaluation });
+  if (data.kind !== 'note') return;
+  const { kind: _kind, ...note } = data;
+  draft.notes = [...draft.notes, note];
+}
+
+/** The run has a directory on this device from now on. */
+export function settleOn(draft: Draft, { deviceId, workspace }: RunEventData<'TASK_STARTED'>): void {
+  if (workspace === true && !draft.workspaces.has(deviceId))
+    draft.workspaces = new Set([...draft.workspaces, deviceId]);
+}
+
 /** 1 for a task of an agent that is still to start. One on several devices does nothing itself. */
 export function agentPending({ star, status }: TaskState): number {
   return status === 'PENDING' && star.forEach === undefined && isAgentTask(star) ? 1 : 0;

@@ -39,6 +39,7 @@ import {
   UNDERWAY,
 } from '../state/index.js';
 import {
+  annotate,
   change,
   type Draft,
   draftOf,
@@ -51,6 +52,7 @@ import {
   recordJudged,
   reopenLines,
   reshape,
+  settleOn,
   strand,
 } from './draft.js';
 import { stageRecorded, scopeOf, widened, shapeOf } from '../edits/index.js';
@@ -185,17 +187,11 @@ function apply(draft: Draft, event: RunEvent): void {
       return post(draft, event.data);
     case 'RUN_ANNOTATED':
       return annotate(draft, event.data);
+    case 'WORKSPACE_DISCARDED':
+      return; // its device is told; the run stays as it is
     default:
       return unknownFact(event); // an unknown fact stops the replay: upcast it, never skip it
   }
-}
-
-/** Beside the history, never in it: nothing that is done depends on an annotation. */
-function annotate(draft: Draft, data: RunEventData<'RUN_ANNOTATED'>): void {
-  if (data.kind === 'evaluation') Object.assign(draft, { evaluation: data.evaluation });
-  if (data.kind !== 'note') return;
-  const { kind: _kind, ...note } = data;
-  draft.notes = [...draft.notes, note];
 }
 
 function request(draft: Draft, { constellation, deadlineAt, ...asked }: RunEventData<'RUN_REQUESTED'>): void {
@@ -478,6 +474,7 @@ function endRun(draft: Draft, event: RunEnd): void {
 }
 
 function startTask(draft: Draft, data: RunEventData<'TASK_STARTED'>): void {
+  settleOn(draft, data);
   const slice = data.budget ?? (data.command === undefined ? {} : ONE_COMMAND);
   draft.granted = plus(draft.granted, slice);
   change(draft, data.taskId, (task) => ({

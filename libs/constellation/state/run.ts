@@ -1,6 +1,7 @@
 import {
   type Actor,
   type BlackboardNote,
+  type DeviceId,
   type Budget,
   type EditId,
   type EditPolicy,
@@ -77,6 +78,8 @@ export interface RunBasis {
   readonly prioritized: boolean;
   /** Some task names, or named, files: the run has a workspace on each of its devices. */
   readonly namesFiles: boolean;
+  /** Devices on which the run has, or had, a workspace. */
+  readonly workspaces: ReadonlySet<DeviceId>;
   /** Counts the changes of the constellation; 0 before the first plan. */
   readonly revision: number;
   /** Where edits that a model may have written can let tasks run; null: there is no bound. */
@@ -236,6 +239,7 @@ export function emptyRun(runId: RunId): Run {
     graph: NO_GRAPH,
     prioritized: false,
     namesFiles: false,
+    workspaces: new Set(),
     revision: 0,
     scope: null,
     planSource: null,

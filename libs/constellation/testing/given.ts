@@ -411,6 +411,8 @@ export function tell(event: RunEvent): string {
       return `${type} ${tellAsk(data.approvalId)}${data.command === undefined ? '' : ' edited'} by ${data.by.id}`;
     case 'BOARD_WRITTEN':
       return `${type} ${data.name} ${data.revision}${data.judge === true ? ' judged' : ''}${data.value === undefined ? ' off' : ''}`;
+    case 'WORKSPACE_DISCARDED':
+      return `${type} ${data.deviceId} by ${data.by.id}`;
     case 'WORDS_SAID':
       return `${type} ${data.number} by ${data.by.id}`;
     case 'PLAN_ACCEPTED':

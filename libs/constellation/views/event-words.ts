@@ -99,6 +99,7 @@ const WORDS: Words = {
   WORDS_SAID: ({ number, by, text, delegated }, { brief }) =>
     `${number} by ${by.id}${delegated === true ? ', through a program' : ''}: ${brief(text)}`,
   BOARD_WRITTEN: (data, { brief }) => writtenText(data, brief),
+  WORKSPACE_DISCARDED: ({ deviceId, by }) => `${deviceId}, by ${by.id}`,
   RUN_ANNOTATED: (data) => {
     if (data.kind === 'late_result') return `${data.taskId}: ${data.text}`;
     if (data.kind === 'note') return `note ${noteText(data)}`;

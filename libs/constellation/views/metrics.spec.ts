@@ -237,6 +237,7 @@ describe('metricsOf', () => {
       { type: 'RUN_FAILED', data: { reason: { code: 'X', message: 'x' }, counts, failedAt: at(90) } },
       { type: 'WORDS_SAID', data: { number: 1, by: ops, text: 'also look at db-2', saidAt: at(90) } },
       { type: 'BOARD_WRITTEN', data: { name: 'free', revision: 1, value: 1, by: ops, writtenAt: at(90) } },
+      { type: 'WORKSPACE_DISCARDED', data: { deviceId: 'web-1', by: ops, discardedAt: at(90) } },
       { type: 'RUN_REOPENED', data: { by: ops, reopenedAt: at(90), deadlineAt: at(100) } },
       { type: 'RUN_CANCELLED', data: { by: ops, reason: 'enough', counts, cancelledAt: at(95) } },
       ended(99),

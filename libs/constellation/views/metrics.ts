@@ -161,6 +161,7 @@ class Measures {
       case 'TASKS_WAITING':
       case 'WORDS_SAID':
       case 'BOARD_WRITTEN':
+      case 'WORKSPACE_DISCARDED':
       // Whoever is asked waits until it is decided, however many words that takes.
       case 'APPROVAL_GIVEN':
       case 'PLAN_ACCEPTED':

@@ -187,7 +187,10 @@ describe('a run waits', () => {
 
   it('for an operator when it is paused, but first for what runs', () => {
     const story = new Story().when(submit(constellation(['a', 'b'], ['a->b']))).when(verb({ verb: 'PAUSE' }));
-    expect(waitingFor(story.run)?.reason).toBe('running_tasks');
+    expect(waitingFor(story.run)).toMatchObject({
+      reason: 'running_tasks',
+      detail: expect.stringMatching(/^the end of a on web-1, and then for somebody who lets it go on: paused by /u),
+    });
     expect(waitingFor(story.when(completed('a')).run)).toMatchObject({ reason: 'paused', wokenBy: 'operator' });
   });
 

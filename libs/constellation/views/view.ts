@@ -232,6 +232,10 @@ function waitingForTasks(run: Run): WaitingFor {
   const names = running.slice(0, 5).map(({ star, deviceId }) => `${star.id} on ${deviceId ?? '?'}`);
   const more = running.length > 5 ? ` and ${running.length - 5} more` : '';
   const detail = `the end of ${names.join(', ')}${more}`;
+  if (run.phase === 'PAUSED' && run.waitsFor === null) {
+    const after = `${detail}, and then for somebody who lets it go on: ${run.reason}`;
+    return { reason: 'running_tasks', detail: after, wokenBy: 'attempt', wakesAt: earliest(dueOf(run)) };
+  }
   return { reason: 'running_tasks', detail, wokenBy: 'attempt', wakesAt: earliest(dueOf(run)) };
 }
 

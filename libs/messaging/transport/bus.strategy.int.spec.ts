@@ -346,7 +346,7 @@ describe('requests', () => {
   it('of a service that leaves some of its queries without an answer keep it from beginning', async () => {
     const started = startReplica(Incomplete, { service: 'device-agent', nc: await connect('c'), instance: 'c' });
     await expect(started).rejects.toThrow(
-      'device-agent has no handler of the query settings, prompt, deliver, workspaces, workspace-remove.',
+      'device-agent has no handler of the query settings, prompt, deliver, workspaces.',
     );
   });
 });

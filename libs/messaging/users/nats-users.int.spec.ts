@@ -106,6 +106,7 @@ describe('who may publish', () => {
     [subjects.verb(RUN, 'PAUSE'), ['orchestrator', 'console', 'cli']],
     [subjects.verb(RUN, 'FORK'), ['orchestrator', 'console', 'cli']],
     [subjects.verb(RUN, 'ANNOTATE'), ['orchestrator', 'console', 'cli']],
+    [subjects.verb(RUN, 'DISCARD'), ['orchestrator', 'console', 'cli']],
     [subjects.verb(RUN, 'PROPOSE'), ['orchestrator', 'console', 'planner', 'cli']],
     [subjects.verb(RUN, 'SAY'), ['orchestrator', 'console', 'planner', 'cli']],
     [subjects.verb(RUN, 'BOARD_SET'), ['orchestrator', 'device-agent', 'console', 'planner', 'cli']],

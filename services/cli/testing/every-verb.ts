@@ -20,6 +20,7 @@ const WORDS: Readonly<Record<string, string>> = {
   approval: APPROVAL,
   entry: '4kq7w2m9x0ab',
   id: 'web-1',
+  device: 'web-1',
   token: 'f'.repeat(64),
   sha256: 'f'.repeat(64),
   name: 'fleet-health',

@@ -276,13 +276,6 @@ export function openApi(): Record<string, unknown> {
           [ID],
         ),
       },
-      '/v1/devices/{id}/workspaces/{run}': {
-        delete: operation(
-          'Take the one of a run that has ended away',
-          { '200': answer('Json'), ...refusedWith(400, 404, 409) },
-          [ID, { ...ID, name: 'run' }],
-        ),
-      },
       '/v1/devices/{id}/profile': {
         post: {
           ...operation(

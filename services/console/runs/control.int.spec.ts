@@ -78,6 +78,7 @@ describe('POST /v1/runs/:id/…', () => {
     ['/tasks/a/retry', undefined, 'RETRY', { taskId: 'a' }],
     ['/board/free_gb', '{"value":[1],"revision":0}', 'BOARD_SET', { name: 'free_gb', value: [1], revision: 0 }],
     ['/board/free_gb/delete', undefined, 'BOARD_DELETE', { name: 'free_gb' }],
+    ['/workspaces/web-1/discard', undefined, 'DISCARD', { deviceId: 'web-1' }],
     ['/notes', '{"text":"a new disk","taskId":"a"}', 'ANNOTATE', { text: 'a new disk', taskId: 'a' }],
   ])('%s with %j is sent signed with the key of the console', async (path, body, verb, fields) => {
     const received = await owner(ACCEPTED);

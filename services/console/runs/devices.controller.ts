@@ -1,8 +1,8 @@
-import { Controller, Delete, Get, Headers, HttpCode, Inject, Param, Post, Req } from '@nestjs/common';
+import { Controller, Get, Headers, HttpCode, Inject, Param, Post, Req } from '@nestjs/common';
 import { z } from 'zod';
 import { profileEntries, type ProfileEntry } from '#libs/constellation';
 import type { QueryAnswer } from '#libs/messaging';
-import { DeviceId, ProfileChange, RunId, type AgentProfile } from '#proto';
+import { DeviceId, ProfileChange, type AgentProfile } from '#proto';
 import { callerOf, type CalledRequest, jsonObject, Needs, RefusedError, valid } from '../http/index.js';
 import { RegistryWords } from './registry-words.client.js';
 import { RunVerbs } from './run-verbs.client.js';
@@ -58,17 +58,6 @@ export class DevicesController {
     @Req() request: CalledRequest,
     @Param('id') id: string,
   ): Promise<QueryAnswer<'device-agent', 'workspaces'>> {
-    return this.#words.askOfDevice(callerOf(request), 'workspaces', { deviceId: valid(DeviceId, id) });
-  }
-
-  @Delete(':id/workspaces/:run')
-  @Needs('device-agent.workspace-remove')
-  removeWorkspace(
-    @Req() request: CalledRequest,
-    @Param('id') id: string,
-    @Param('run') run: string,
-  ): Promise<QueryAnswer<'device-agent', 'workspace-remove'>> {
-    const word = { deviceId: valid(DeviceId, id), runId: valid(RunId, run) };
-    return this.#words.askOfDevice(callerOf(request), 'workspace-remove', word);
+    return this.#words.workspaces(callerOf(request), valid(DeviceId, id));
   }
 }

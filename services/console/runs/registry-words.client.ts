@@ -2,7 +2,7 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import { proveActor } from '#libs/keys';
 import { query, type QueryAnswer, type QueryName, type QueryRequest, type QueryService } from '#libs/messaging';
 import type { Clock } from '#libs/platform';
-import { subjects } from '#proto';
+import { type DeviceId, subjects } from '#proto';
 import { vouchedFor, type ConsoleCaller } from '../callers/index.js';
 import { RefusedError } from '../http/index.js';
 
@@ -14,8 +14,6 @@ export interface RegistryWordsParts {
   readonly seed: string | undefined;
   readonly clock: Clock;
 }
-
-type AgentName = 'workspaces' | 'workspace-remove';
 
 /** Asks the registry, and what knows the devices, in the name of who uses the console; signs with the console's key. */
 export class RegistryWords {
@@ -34,13 +32,9 @@ export class RegistryWords {
     return this.#ask(caller, 'registry', name, body);
   }
 
-  /** The same of what a device is asked itself. */
-  askOfDevice<N extends AgentName>(
-    caller: ConsoleCaller,
-    name: N,
-    body: Omit<QueryRequest<'device-agent', N>, 'actor'>,
-  ): Promise<QueryAnswer<'device-agent', N>> {
-    return this.#ask(caller, 'device-agent', name, body);
+  /** The directories that runs have on a device, of which the device itself is asked. */
+  workspaces(caller: ConsoleCaller, deviceId: DeviceId): Promise<QueryAnswer<'device-agent', 'workspaces'>> {
+    return this.#ask(caller, 'device-agent', 'workspaces', { deviceId });
   }
 
   #ask<S extends QueryService, N extends QueryName<S>>(

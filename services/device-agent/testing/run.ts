@@ -165,6 +165,12 @@ export class TestRun {
     });
   }
 
+  /** Somebody does not want the directory any more that this device keeps. */
+  discard(deviceId: string): RunCommit {
+    const by = { kind: 'person' as const, id: 'operator' };
+    return this.append({ type: 'WORKSPACE_DISCARDED', data: { deviceId, by, discardedAt: STARTED_AT } });
+  }
+
   /** As after the grace of a stop: the task ends and nobody knows what happened on the device. */
   failWithoutEnd(taskId: string, attempt = 1): RunCommit {
     const error = { code: 'OUTCOME_UNKNOWN', message: 'grace over', outcome: 'unknown' as const };

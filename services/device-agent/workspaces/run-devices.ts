@@ -9,6 +9,8 @@ export interface RunDevices {
   readonly devices: readonly DeviceId[];
   /** Its attempts of several steps. */
   readonly attempts: readonly { readonly key: AttemptKey; readonly deviceId: DeviceId }[];
+  /** Those that may remove it since its end all the same, and when somebody said so. */
+  readonly discarded: ReadonlyMap<DeviceId, Instant>;
 }
 
 /** Out of the history of a run. A fork has workspaces of its own: those of the run it was forked from are not looked at. */
@@ -18,6 +20,7 @@ export function runDevicesOf(commits: readonly RunCommit[]): RunDevices {
   const devices = new Set<DeviceId>();
   const attempts: { key: AttemptKey; deviceId: DeviceId }[] = [];
   const runId = commits[0]?.runId ?? '';
+  const discarded = new Map<DeviceId, Instant>();
   for (const { type, data } of commits.flatMap(({ events }) => events)) {
     if (type === 'TASK_STARTED' && data.command === undefined) {
       const { taskId, attempt, deviceId } = data;
@@ -28,7 +31,11 @@ export function runDevicesOf(commits: readonly RunCommit[]): RunDevices {
     else if (type === 'RUN_COMPLETED') endedAt = data.completedAt;
     else if (type === 'RUN_FAILED') endedAt = data.failedAt;
     else if (type === 'RUN_CANCELLED') endedAt = data.cancelledAt;
-    else if (type === 'RUN_REOPENED') endedAt = null;
+    else if (type === 'WORKSPACE_DISCARDED') discarded.set(data.deviceId, data.discardedAt);
+    else if (type === 'RUN_REOPENED') {
+      endedAt = null;
+      discarded.clear();
+    }
   }
-  return { endedAt, keep, devices: [...devices], attempts };
+  return { endedAt, keep, devices: [...devices], attempts, discarded };
 }

@@ -93,6 +93,52 @@ describe('the end of a run', () => {
     expect(await new TestAgent(world).ends.handle(messageOf(end))).toEqual({ kind: 'done' });
   });
 
+  it('of a directory that was kept is told to the one device that may let go of it', async () => {
+    const run = started({ keepWorkspace: true });
+    run.end();
+    const word = run.discard('db-1');
+    await world.record(run);
+    expect(await new TestAgent(world).ends.handle(messageOf(word))).toEqual({ kind: 'done' });
+    expect(device.requests).toEqual([forget('db-1')]);
+  });
+
+  it('is told once more, of a kept directory, to a device that was away when somebody discarded it', async () => {
+    const run = started({ keepWorkspace: true });
+    run.end();
+    const word = run.discard(DEVICE_ID);
+    await world.record(run);
+    device.away = true;
+    const { ends } = new TestAgent(world);
+    expect(await ends.handle(messageOf(word))).toMatchObject({ kind: 'retry' });
+    device.away = false;
+    expect(await ends.handle(messageOf(word, 2))).toEqual({ kind: 'done' });
+    expect(device.requests.at(-1)).toEqual(forget(DEVICE_ID));
+  });
+
+  it('of a directory that was discarded long after the end is told all the same', async () => {
+    const run = started({ keepWorkspace: true });
+    run.end(new Date(Date.parse(ENDED_AT) - LIMITS.workspaceUnusedMs - 1_000).toISOString());
+    const word = run.discard(DEVICE_ID);
+    await world.record(run);
+    await new TestAgent(world).ends.handle(messageOf(word));
+    expect(device.requests).toMatchObject([{ deviceId: DEVICE_ID, keep: false }]);
+  });
+
+  it('is not told of a directory that was discarded before the run was opened again', async () => {
+    const run = started({ keepWorkspace: true });
+    run.end();
+    const word = run.discard(DEVICE_ID);
+    run.reopen('2026-11-20T10:00:00.060Z');
+    await world.record(run);
+    const { ends } = new TestAgent(world);
+    expect(await ends.handle(messageOf(word))).toEqual({ kind: 'done' });
+    expect(device.requests).toEqual([]);
+    const again = run.end(LATER);
+    await world.record(run);
+    await ends.handle(messageOf(again));
+    expect(device.requests).toContainEqual({ ...forget(DEVICE_ID, true), endedAt: LATER });
+  });
+
   it('costs nothing where no run has ended', async () => {
     const run = started();
     const calls: string[] = [];
@@ -118,18 +164,5 @@ describe('what people ask of workspaces', () => {
     await expect(agent.workspaces.list({ deviceId: DEVICE_ID })).rejects.toThrow('keeps no workspaces');
     agent.profile = undefined;
     await expect(agent.workspaces.list({ deviceId: 'nobody' })).rejects.toThrow('There is no device nobody.');
-  });
-
-  it('removes what was kept, and nothing of a run that goes on', async () => {
-    const run = started({ keepWorkspace: true });
-    await world.record(run);
-    const { workspaces } = new TestAgent(world);
-    const word = { deviceId: DEVICE_ID, runId: RUN_ID };
-    await expect(workspaces.remove(word)).rejects.toThrow('goes on');
-    await expect(workspaces.remove({ ...word, runId: 'none' })).rejects.toThrow('There is no run none.');
-    run.end();
-    await world.record(run);
-    expect(await workspaces.remove(word)).toEqual({});
-    expect(device.requests).toEqual([forget(DEVICE_ID, false)]);
   });
 });

@@ -34,24 +34,6 @@ export class WorkspacesHandler {
     throw away(deviceId);
   }
 
-  @Answers('device-agent', 'workspace-remove')
-  async remove({
-    deviceId,
-    runId,
-  }: QueryRequest<'device-agent', 'workspace-remove'>): Promise<QueryAnswer<'device-agent', 'workspace-remove'>> {
-    this.#mustBeKnown(deviceId);
-    const run = await this.#workspaces.of(runId);
-    if (run === undefined) throw refused('NOT_FOUND', `There is no run ${runId}.`);
-    const { endedAt } = run;
-    if (endedAt === null) {
-      throw refused('INVALID_STATE', `The run ${runId} goes on: its workspace is removed when it has ended.`);
-    }
-    const said = await inTime(this.#workspaces.forget({ deviceId, runId, endedAt, keep: false }), { kind: 'away' });
-    if (said.kind === 'refused') throw refusal(deviceId, said.code, said.message);
-    if (said.kind === 'away') throw away(deviceId);
-    return {};
-  }
-
   #mustBeKnown(deviceId: DeviceId): void {
     if (this.#states.profile(deviceId) === undefined) throw refused('NOT_FOUND', `There is no device ${deviceId}.`);
   }

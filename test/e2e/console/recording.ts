@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from '@jest/globals';
-import { jetstream } from '@nats-io/jetstream';
+import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { readStored } from '#libs/event-log';
 import { query } from '#libs/messaging';
 import { parseJson, STREAMS, subjects, type RunId } from '#proto';
@@ -15,6 +15,7 @@ import { TAUGHT_TIP } from './stories.js';
 const CLI = { kind: 'person', id: 'cli' } as const;
 const DEVICE = 'db-1';
 const SHOP = 'shop';
+const MENDED = 'the disk was full';
 
 /* What people do on the pages beside runs: that it is done, stands in the log with who did it, and is not offered to who may only look. */
 export function testsOfRecording(rig: () => ConsoleRig): void {
@@ -89,6 +90,30 @@ export function testsOfRecording(rig: () => ConsoleRig): void {
     ]);
   });
 
+  it('hands a message in again after it could not be handled, and says who did; one that is still bad stays', async () => {
+    const page = await rig().operator();
+    await writeLetter(rig(), kept);
+    await page.goto('/attention');
+    const letter = page.locator('li.kind-dead-letter').filter({ hasText: MENDED });
+    const hand = async (service: string): Promise<void> => {
+      await letter.getByRole('button', { name: /^Hand in again/u }).click();
+      await page.getByRole('dialog').getByLabel('Service that could not handle it').selectOption(service);
+      await page.getByRole('dialog').getByRole('button', { name: 'Hand in again', exact: true }).click();
+    };
+    await hand('orchestrator');
+    await page.getByRole('dialog').getByText('It takes no inputs from RUNS.').waitFor();
+    await page.keyboard.press('Escape');
+    await letter.getByText('taken on by cli').waitFor();
+    await hand('device-agent');
+    await letter.waitFor({ state: 'detached' });
+    const settled = await facts(rig(), 'ATTENTION', 'ATTENTION_SETTLED');
+    expect(settled.at(-1)).toMatchObject({
+      about: { kind: 'dead-letter' },
+      reason: 'handed in again to the device-agent, which has handled it',
+      by: CLI,
+    });
+  });
+
   it('removes the directory of a run from its device', async () => {
     const page = await rig().operator();
     await page.goto(`/fleet?open=${DEVICE}`);
@@ -97,6 +122,11 @@ export function testsOfRecording(rig: () => ConsoleRig): void {
     await confirm(page, 'Remove');
     await drawer.getByRole('link', { name: kept }).waitFor({ state: 'detached' });
     expect(await directoriesOf(rig())).not.toContainEqual(expect.objectContaining({ runId: kept }));
+    await page.goto(`/runs/${kept}`);
+    await page.getByRole('tab', { name: 'Events' }).click();
+    await page.getByText(`${DEVICE}, by ${CLI.id}`).first().waitFor();
+    const { stdout } = await rig().system.cli('verify', kept);
+    expect(stdout).toContain('who did it: 1 signed, 1 vouched for, 0 unsigned');
   });
 
   it('teaches the planner by hand, and makes it forget; not where it learns nothing', async () => {
@@ -160,4 +190,24 @@ async function facts(
     found.push(...events.filter((event) => event.type === type).map((event) => event.data));
   }
   return found;
+}
+
+/** A commit that the device-agent is said to have failed at: what was wrong is mended by now. */
+async function writeLetter(rig: ConsoleRig, runId: RunId): Promise<void> {
+  const bus = await rig.system.bus();
+  const subject = subjects.run(runId);
+  const stored = await (await jetstreamManager(bus)).streams.getMessage('RUNS', { last_by_subj: subject });
+  const letter = {
+    service: 'device-agent',
+    stream: 'RUNS',
+    sequence: stored?.seq,
+    durable: null,
+    subject,
+    headers: {},
+    payloadBase64: '',
+    reason: MENDED,
+    deliveries: 1,
+    at: new Date().toISOString(),
+  };
+  await jetstream(bus).publish(subjects.dlq('device-agent'), JSON.stringify(letter));
 }

@@ -96,7 +96,7 @@ it('a verb only looks, or it changes something: each is one of the two', () => {
   expect(looking(program, []).toSorted()).toEqual(
     [
       'access, approvals, approvals show, artifacts get, attention, board, board get, board list, clients, completion, context add',
-      'context list, context remove, context use, devices, devices archive, devices show, diff, dlq ls',
+      'context list, context remove, context use, devices, devices archive, devices show, devices workspaces, diff, dlq ls',
       'dlq show, experience ls, export, logs, man, mcp revoked, metrics, output, people, people list, people show',
       'plan, policy check, policy explain, policy show, replay, report, runbooks, runbooks approvals',
       'runbooks check, runbooks ls, runbooks save, runbooks show, runs, search, settings, settings prompt, show, status, steps, tokens',

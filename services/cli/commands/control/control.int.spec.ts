@@ -87,6 +87,7 @@ describe('a command that changes a run', () => {
       'port is on the board of run RUN (event 17)',
     ],
     ['board delete RUN port', 'BOARD_DELETE', { name: 'port' }, 'port is off the board of run RUN (event 17)'],
+    ['discard RUN web-1', 'DISCARD', { deviceId: 'web-1' }, 'web-1 removes the workspace of RUN (event 17)'],
     ['retry RUN a', 'RETRY', { taskId: 'a' }, 'task a of run RUN is tried again (event 17)'],
   ])('%s says what has happened', async (line, verb, fields, sentence) => {
     const received = await owner(ACCEPTED);

@@ -6,7 +6,6 @@ import type { ListOptions } from './devices.runner.js';
 import type { EnrollOptions } from './enroll.runner.js';
 import type { HoldOptions, RevokeOptions } from './orders.runner.js';
 import type { SetOptions } from './profile.runner.js';
-import type { WorkspaceWish } from './workspaces.runner.js';
 
 const orders = () => import('./orders.runner.js');
 
@@ -35,14 +34,9 @@ export function defineDevices(program: CliCommand): void {
   defineOrders(devices);
   define(devices, 'workspaces', 'the directories that runs have on one; those that are kept, and how large they are', [
     'orrery devices workspaces web-1',
-    'orrery devices workspaces web-1 --remove 01k3t8v6m2q9x4z7c5b1n8d0fg',
   ])
-    .argument('<id>', 'as listed')
-    .option('--remove <run>', 'take the one of this run away; the run has ended')
-    .changing()
-    .does(async (context, id: string, options: WorkspaceWish) =>
-      (await import('./workspaces.runner.js')).deviceWorkspaces(context, id, options),
-    );
+    .argument('<id>', 'as listed; one that is kept goes with "orrery discard"')
+    .does(async (context, id: string) => (await import('./workspaces.runner.js')).deviceWorkspaces(context, id));
 }
 
 function defineEnroll(devices: CliCommand): void {

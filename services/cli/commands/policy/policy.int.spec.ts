@@ -35,7 +35,6 @@ beforeAll(async () => {
       prompt: () => Promise.reject(new Error('not asked')),
       deliver: () => Promise.reject(new Error('not asked')),
       workspaces: () => Promise.reject(new Error('not asked')),
-      'workspace-remove': () => Promise.reject(new Error('not asked')),
       'dlq-retry': () => Promise.reject(new Error('not asked')),
     },
     { authority: ANYBODY },

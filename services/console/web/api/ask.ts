@@ -23,7 +23,7 @@ export function apiClient(send: ApiSend) {
     const { path = {}, query = {}, ...more }: Said = said;
     const address = template.replaceAll(/\{(\w+)\}/gu, (_, name: string) => encodeURIComponent(path[name] ?? ''));
     const behind = queryOf(query);
-    return send(method, behind === '' ? address : `${address}?${behind}`, more);
+    return send(method, behind === '' ? address : `${address}?${behind}`, more) as Promise<ApiAnswer<O>>;
   };
 }
 

@@ -73,3 +73,15 @@ export class TaskBars {
     this.#made += 1;
   }
 }
+
+/** What tasks are called, by id: the same map as long as none is called otherwise. */
+export class TaskNames {
+  #names: ReadonlyMap<string, string> = new Map();
+
+  of(tasks: readonly { readonly id: string; readonly name: string }[]): ReadonlyMap<string, string> {
+    const isSame =
+      tasks.length === this.#names.size && tasks.every(({ id, name }) => this.#names.get(id) === (name || id));
+    if (!isSame) this.#names = new Map(tasks.map(({ id, name }) => [id, name || id]));
+    return this.#names;
+  }
+}

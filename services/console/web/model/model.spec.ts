@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { evolveCommit, viewOf, type Run } from '#libs/constellation';
 import { generateEditedHistory, runCommitsOf, watchedRun } from '#libs/testing';
-import { TaskBars } from './bars.js';
+import { TaskBars, TaskNames } from './bars.js';
 import { played } from './playing.testing.js';
 import { filtersIn, matches, searchOf } from './run-filters.js';
 import { RunRecord } from './run-record.js';
@@ -50,6 +50,32 @@ describe('the bars of a timeline', () => {
   it('are those of the attempts that were started', () => {
     const started = COMMITS.flatMap(({ events }) => events.filter(({ type }) => type === 'TASK_STARTED'));
     expect(new TaskBars().of(COMMITS).flatMap(({ bars }) => bars)).toHaveLength(started.length);
+  });
+
+  it('has the names of tasks in the same map until one is called otherwise', () => {
+    const names = new TaskNames();
+    const first = names.of([
+      { id: 'a', name: 'Look' },
+      { id: 'b', name: '' },
+    ]);
+    expect([...first]).toEqual([
+      ['a', 'Look'],
+      ['b', 'b'],
+    ]);
+    expect(
+      names.of([
+        { id: 'a', name: 'Look' },
+        { id: 'b', name: '' },
+      ]),
+    ).toBe(first);
+    expect(
+      names
+        .of([
+          { id: 'a', name: 'Look again' },
+          { id: 'b', name: '' },
+        ])
+        .get('a'),
+    ).toBe('Look again');
   });
 
   it('are the same however one comes to a moment', () => {

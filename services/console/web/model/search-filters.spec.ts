@@ -60,6 +60,15 @@ describe('an answer of a tool', () => {
     expect(shown.marks.map(({ from, to }) => shown.text.slice(from, to))).toEqual(['/srv/shop', 'sell', 'count']);
   });
 
+  it('leaves no quotation mark behind where it was written over lines, or only a part of it is shown', () => {
+    const text = '"stdout": "fine\n",\n  "exit_code": 0\n}';
+    const from = text.indexOf('fine');
+    const shown = shownAnswer({ text, marks: [{ from, to: from + 4 }] });
+    expect(shown.text).toBe('stdout: fine · exit_code: 0');
+    expect(shown.marks.map((mark) => shown.text.slice(mark.from, mark.to))).toEqual(['fine']);
+    expect(shownAnswer({ text: '{\n  "stdout": "fine\n"\n}', marks: [] }).text).toBe('stdout: fine');
+  });
+
   it('that says no names is left as it is', () => {
     expect(shownAnswer({ text: 'a, b (c)', marks: [] }).text).toBe('a, b (c)');
   });

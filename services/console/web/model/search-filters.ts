@@ -52,7 +52,7 @@ export interface MarkedPiece {
 
 const AROUND_CHARS = 160;
 /** What stands between the texts of JSON, and at both ends; what was escaped in the texts is so no more. */
-const BETWEEN = /[{}[\]:,]*"[{}[\]:,"]+|[{}[\]:,]+"|^[{["]+|["}\]]+$/gu;
+const BETWEEN = /\s*"(?:\s*[{}[\]:,])+\s*"?|[{}[\]:,]+\s*"|^[{["\s]+|["}\]\s]+$/gu;
 
 /** An answer of a tool as names and values: its brackets and quotation marks say nothing to who reads a part of it. */
 export function shownAnswer({ text, marks }: Pick<FoundText, 'text' | 'marks'>): Pick<FoundText, 'text' | 'marks'> {

@@ -386,6 +386,7 @@ export const words = {
     granted: 'Approved for a time',
     grantedBy: (who: string, until: string) => `by ${who}, until ${until}`,
     takeBack: 'Take back',
+    takeBackNamed: (what: string, id: string) => `Take back: ${what} (${id})`,
     takeBackTitle: 'Ask about this again?',
     edit: 'Edit',
     editTitle: 'Let another command run in its place?',
@@ -422,6 +423,7 @@ export const words = {
     toRun: 'Open the run',
     toDevice: 'Open the device',
     again: 'Hand in again',
+    handed: (service: string) => `handed in again to the ${service}, which has handled it`,
     againTitle: (sequence: number, stream: string) => `Hand message ${sequence} of ${stream} in again?`,
     againAbout:
       'After what was wrong is mended. Nothing is published twice; the letter stays until it is settled here or dropped.',

@@ -80,10 +80,12 @@ export const FLEET_WORDS = {
   noWorkspaces: 'No run has one there.',
   holds: (files: number, size: string) => `${counted(files, 'file')}, ${size}`,
   kept: 'kept',
+  leaves: 'goes when the device has heard of it',
   remove: 'Remove',
   removeNamed: (run: string) => `Remove the directory of ${run}`,
   removeTitle: (device: string) => `Remove the directory of this run from ${device}?`,
-  removeAbout: 'What lies in it is gone for good. Files that are named in results are kept elsewhere.',
+  removeAbout:
+    'What lies in it is gone for good, and the run says who wanted it. Files that are named in results are kept elsewhere.',
   moreWorkspaces: (count: number) => `${count} more are on the device.`,
   profile: 'Profile',
   profileAbout: 'What counts of it, who says so, and what others say that does not count for that.',

@@ -2,6 +2,18 @@ import type { RunbookParameter } from '#proto';
 
 const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
 
+const NAME = String.raw`[A-Za-z0-9_.:-]+`;
+/** What the patterns of the runbooks that come with it mean, with an example. */
+const PATTERNS: Readonly<Record<string, string>> = {
+  [`(${NAME}( *, *${NAME})*)?`]: 'names without spaces, separated by commas, as web, eu-west; or nothing',
+  [String.raw`(/[^\n]*)?`]: 'a path that begins with /, as /srv/data; or nothing',
+  '[A-Za-z0-9][A-Za-z0-9:_.@-]{0,127}': 'a name without spaces, as nginx or getty@tty1',
+};
+
+/** Of a pattern that nobody has words for it is at least said what to call it. */
+const patternText = (pattern: string): string =>
+  PATTERNS[pattern] ?? `a text that fits the regular expression ${pattern}`;
+
 /** What may stand in a field, before anybody has typed anything wrong. */
 function wants({ type, minimum, maximum, pattern }: RunbookParameter): string {
   switch (type) {
@@ -17,7 +29,7 @@ function wants({ type, minimum, maximum, pattern }: RunbookParameter): string {
     case 'device':
       return 'a device';
     case 'string':
-      return pattern === undefined ? 'a text' : `a text that fits ${pattern}`;
+      return pattern === undefined ? 'a text' : patternText(pattern);
   }
 }
 

@@ -144,7 +144,9 @@ function Entry({ entry }: { readonly entry: AttentionEntry }): ReactElement {
           </button>
         ) : null}
       </div>
-      {handing && letter !== undefined ? <HandAgain place={letter} onClose={() => setHanding(false)} /> : null}
+      {handing && letter !== undefined ? (
+        <HandAgain entry={id} place={letter} onClose={() => setHanding(false)} />
+      ) : null}
       {asked === undefined ? null : <Confirm of={asked} onClose={() => setAsked(undefined)} />}
     </li>
   );

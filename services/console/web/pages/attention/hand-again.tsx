@@ -16,12 +16,14 @@ export function placeOfLetter({ kind, key }: AttentionEntry): { stream: string; 
 }
 
 interface HandAgainProps {
+  /** What needs somebody because of it: who hands it in takes it on before, and it is settled when it was handled. */
+  readonly entry: string;
   readonly place: { readonly stream: string; readonly sequence: number };
   readonly onClose: () => void;
 }
 
-/** Hands a message to a service once more, after what was wrong is mended. Nothing is published a second time. */
-export function HandAgain({ place, onClose }: HandAgainProps): ReactElement {
+/** Hands a message to a service once more, after what was wrong is mended. Nothing is published a second time; who did it is recorded with what needed somebody. */
+export function HandAgain({ entry, place, onClose }: HandAgainProps): ReactElement {
   const [taker, setTaker] = useState<Taker>('orchestrator');
   return (
     <FormDialog
@@ -30,8 +32,11 @@ export function HandAgain({ place, onClose }: HandAgainProps): ReactElement {
       action={words.attention.again}
       onClose={onClose}
       submit={async () => {
+        const path = { id: entry };
+        await askApi('POST /v1/attention/{id}/take', { path });
         await askApi(`POST /v1/dead-letters/${taker}/retry`, { body: place });
         onClose();
+        await askApi('POST /v1/attention/{id}/settle', { path, body: { reason: words.attention.handed(taker) } });
       }}
     >
       <label className="field">

@@ -56,7 +56,7 @@ function WaitingRun({
         <Facts
           of={[
             [words.run.waitsFor, <Foreign text={waits.detail} />],
-            [words.attention.wokenBy, words.attention.wakers[waits.wokenBy]],
+            [words.attention.wokenBy, words.attention.wakers[status === 'PAUSED' ? 'operator' : waits.wokenBy]],
             [words.attention.wakesAt, waits.wakesAt === null ? null : dateTimeText(waits.wakesAt)],
           ]}
         />

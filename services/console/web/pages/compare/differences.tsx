@@ -62,7 +62,6 @@ function Differing<T>({ of, rows, nameOf, cell }: DifferingProps<T>): ReactEleme
   return (
     <div className="compare-scroll" tabIndex={0} role="group" aria-label={of}>
       <Table
-        folds={false}
         className="compare-table"
         rows={rows}
         keyOf={({ id }) => id}

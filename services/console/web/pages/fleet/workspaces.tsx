@@ -1,8 +1,8 @@
-import { useState, type ReactElement } from 'react';
+import { useEffect, useRef, useState, type ReactElement } from 'react';
 import { QUERIES, type RunId } from '#proto';
 import { bytesText } from '../../model/index.js';
 import { Ago, Confirm, PageLink, Problem, type ToConfirm } from '../../parts/index.js';
-import { askApi, useAsked, useMay } from '../../wire/index.js';
+import { newKey, sayVerb, useAsked, useMay, useNow } from '../../wire/index.js';
 import { words } from '../../words/index.js';
 
 const Workspaces = QUERIES['device-agent'].workspaces.answer;
@@ -13,16 +13,19 @@ export function WorkspacesSection({ deviceId }: { readonly deviceId: string }): 
   const [asked, setAsked] = useState<ToConfirm>();
   const path = `/v1/devices/${encodeURIComponent(deviceId)}/workspaces`;
   const { value, problem, again } = useAsked(path, (json) => Workspaces.parse(json));
-  const remove = (run: RunId): ToConfirm => ({
+  const [leaving, setLeaving] = useState<readonly RunId[]>([]);
+  const remove = (run: RunId, key: string): ToConfirm => ({
     title: words.fleet.removeTitle(deviceId),
     about: words.fleet.removeAbout,
     action: words.fleet.remove,
     danger: true,
     act: async () => {
-      await askApi('DELETE /v1/devices/{id}/workspaces/{run}', { path: { id: deviceId, run } });
+      await sayVerb(`/v1/runs/${run}/workspaces/${encodeURIComponent(deviceId)}/discard`, undefined, key);
+      setLeaving((before) => [...before, run]);
       again();
     },
   });
+  const isLeaving = value?.workspaces.some(({ runId }) => leaving.includes(runId)) === true;
   return (
     <section aria-labelledby="device-workspaces">
       <h3 id="device-workspaces">{words.fleet.workspaces}</h3>
@@ -39,13 +42,14 @@ export function WorkspacesSection({ deviceId }: { readonly deviceId: string }): 
                 {words.fleet.holds(files, bytesText(bytes))} · <Ago at={usedAt} />
               </span>{' '}
               {kept ? <span className="tag">{words.fleet.kept}</span> : null}
+              {leaving.includes(runId) ? <span className="tag">{words.fleet.leaves}</span> : null}
             </span>
-            {kept && may('device-agent.workspace-remove') ? (
+            {kept && !leaving.includes(runId) && may('DISCARD') ? (
               <button
                 type="button"
                 className="button quiet small"
                 aria-label={words.fleet.removeNamed(runId)}
-                onClick={() => setAsked(remove(runId))}
+                onClick={() => setAsked(remove(runId, newKey()))}
               >
                 {words.fleet.remove}
               </button>
@@ -56,7 +60,21 @@ export function WorkspacesSection({ deviceId }: { readonly deviceId: string }): 
       {value === undefined || value.more === 0 ? null : (
         <p className="faint">{words.fleet.moreWorkspaces(value.more)}</p>
       )}
+      {isLeaving ? <AskedAgain answer={value} again={again} /> : null}
       {asked === undefined ? null : <Confirm of={asked} onClose={() => setAsked(undefined)} />}
     </section>
   );
+}
+
+/** Asks once more, a second after each answer: a device hears what is recorded of it a little later. */
+function AskedAgain({ answer, again }: { readonly answer: unknown; readonly again: () => void }): null {
+  const now = useNow();
+  const asked = useRef<unknown>(undefined);
+  useEffect(() => {
+    // The one of before is still on its way.
+    if (asked.current === answer) return;
+    asked.current = answer;
+    again();
+  }, [now]);
+  return null;
 }

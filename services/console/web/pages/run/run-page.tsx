@@ -87,7 +87,7 @@ export function RunPage({ runId }: { readonly runId: string }): ReactElement {
       />
     ),
     sky: <SkyView sky={sky} now={now} chosen={chosen} onChoose={choose} />,
-    timeline: <Timeline commits={commits} now={now} ended={run.endedAt} onChoose={choose} />,
+    timeline: <Timeline commits={commits} tasks={view.tasks} now={now} ended={run.endedAt} onChoose={choose} />,
     history: <History commits={record.commits} shown={count} onMoment={toSequence} />,
     figures: <FiguresView commits={commits} view={view} />,
     board: <BoardPane run={run} view={view} isNow={count === undefined} onChoose={choose} />,

@@ -37,18 +37,24 @@ export function GrantsOfTask({ view, taskId }: GrantsProps): ReactElement | null
       <ul className="ways">
         {counting.map((approval) => {
           const { approvalId, ask, by, grantUntil } = approval;
+          const asksFor = ask.kind === 'approval' ? callText(ask.command) : ask.question;
           return (
             <li key={approvalId}>
               <span>
                 <code>
-                  <Foreign text={ask.kind === 'approval' ? callText(ask.command) : ask.question} />
+                  <Foreign text={asksFor} />
                 </code>{' '}
                 <span className="faint">
                   <Foreign text={words.approval.grantedBy(by?.id ?? '', dateTimeText(grantUntil ?? ''))} />
                 </span>
               </span>
               {may('REJECT') ? (
-                <button type="button" className="button quiet small" onClick={() => setAsked(takeBack(approval))}>
+                <button
+                  type="button"
+                  className="button quiet small"
+                  aria-label={words.approval.takeBackNamed(asksFor, approvalId)}
+                  onClick={() => setAsked(takeBack(approval))}
+                >
                   {words.approval.takeBack}
                 </button>
               ) : null}
