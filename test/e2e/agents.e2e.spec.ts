@@ -10,6 +10,7 @@ import { openAttemptLog } from '#libs/event-log';
 import type { ApprovalView, RunView, TaskStar } from '#proto';
 import { KEY, StoryModel } from './agent-model.js';
 import { CANARY, HOSTILE, STORIES, THOUGHT } from './agent-stories.js';
+import { ASSISTANT_STORIES, testsOfAssistant } from './assistant.js';
 import { PHONE_STORY, PhoneDevice, SCREENS } from './phone.js';
 import { CLI, ROOT, TestSystem, until } from './system.js';
 
@@ -23,9 +24,9 @@ let jail: string;
 let mobile: PhoneDevice;
 
 beforeAll(async () => {
-  model = await StoryModel.start({ ...STORIES, phone: PHONE_STORY });
+  model = await StoryModel.start({ ...STORIES, ...ASSISTANT_STORIES, phone: PHONE_STORY });
   closers.push(() => model.stop());
-  system = await TestSystem.startWith({ env: model.env, prepare }, '--devices', '2');
+  system = await TestSystem.startWith({ env: { ...model.env, ORRERY_EXPERIENCE: 'on' }, prepare }, '--devices', '2');
   closers.push(() => system.stop());
   // Long before its task: the service that plays the agents follows the registry, and comes by this some time later.
   expect((await system.cli('devices', 'enroll', '--id', 'db-1', '--agent', 'SampleAgent')).code).toBe(0);
@@ -57,6 +58,8 @@ async function prepare(home: string): Promise<NodeJS.ProcessEnv> {
   );
   return { ORRERY_AGENT_MODULES: join(home, 'desktop.mjs') };
 }
+
+describe('beside people and agents', () => testsOfAssistant(() => ({ system, model })));
 
 it('no process of the system has a secret in its environment or its arguments', async () => {
   const { pid, parts } = await system.json<{ pid: number; parts: { name: string; pid: number }[] }>('status');
