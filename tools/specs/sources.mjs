@@ -13,10 +13,21 @@ const ROOT_URL = pathToFileURL(`${ROOT}/`).href;
 
 const { transformSync, version } = createRequire(import.meta.url)('@swc/core');
 const settings = JSON.parse(readFileSync(join(ROOT, '.swcrc'), 'utf8'));
+/** Of what is drawn in a browser. */
+const drawn = {
+  ...settings,
+  jsc: {
+    ...settings.jsc,
+    parser: { ...settings.jsc.parser, tsx: true },
+    transform: { ...settings.jsc.transform, react: { runtime: 'automatic' } },
+  },
+};
 /** Whatever changes what comes out for the same source. */
-const edition = createHash('sha256')
-  .update(JSON.stringify([version, settings]))
-  .digest('hex');
+const editionOf = (how) =>
+  createHash('sha256')
+    .update(JSON.stringify([version, how]))
+    .digest('hex');
+const editions = new Map([settings, drawn].map((how) => [how, editionOf(how)]));
 
 /** Where the map of each module lies, by the name under which it is in a stack. */
 export const sourceMaps = new Map();
@@ -33,8 +44,8 @@ function sourceOf(specifier, parent) {
   if (specifier.startsWith('#libs/'))
     return new URL(`libs/${specifier.slice('#libs/'.length)}/index.ts`, ROOT_URL).href;
   if (!/^\.{1,2}\/.*\.js$/.test(specifier)) return undefined;
-  const source = new URL(specifier.replace(/\.js$/, '.ts'), parent).href;
-  return existsSync(fileURLToPath(source)) ? source : undefined;
+  const sources = ['.ts', '.tsx'].map((ending) => new URL(specifier.replace(/\.js$/, ending), parent).href);
+  return sources.find((source) => existsSync(fileURLToPath(source)));
 }
 
 function globalsFor(parent) {
@@ -44,14 +55,16 @@ function globalsFor(parent) {
 
 function compile(file) {
   const source = readFileSync(file, 'utf8');
-  const name = createHash('sha256').update(edition).update('\0').update(file).update('\0').update(source).digest('hex');
+  const how = file.endsWith('.tsx') ? drawn : settings;
+  const parts = [editions.get(how), file, source];
+  const name = createHash('sha256').update(parts.join('\0')).digest('hex');
   const [code, map] = [join(CACHE, `${name}.mjs`), join(CACHE, `${name}.map`)];
   sourceMaps.set(pathToFileURL(file).href, map);
   try {
     return readFileSync(code, 'utf8');
   } catch {
     const made = transformSync(source, {
-      ...settings,
+      ...how,
       swcrc: false,
       configFile: false,
       filename: file,
@@ -79,7 +92,7 @@ registerHooks({
     return url === undefined ? next(specifier, context) : { url, format: 'module', shortCircuit: true };
   },
   load(url, context, next) {
-    if (!url.endsWith('.ts') || !isOurs(url)) return next(url, context);
+    if (!/\.tsx?$/.test(url) || !isOurs(url)) return next(url, context);
     return { format: 'module', source: compile(fileURLToPath(url)), shortCircuit: true };
   },
 });
