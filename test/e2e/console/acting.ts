@@ -58,7 +58,8 @@ export function testsOfActing(rig: () => ConsoleRig): void {
     const drawer = page.getByRole('dialog', { name: 'Tidy the logs' });
     const granted = drawer.getByRole('region', { name: 'Approved for a time' });
     await granted.getByText('rm -r old').waitFor();
-    await press(granted, 'Take back', 'once was enough');
+    await granted.getByRole('button', { name: /^Take back: .*rm -r old/u }).click();
+    await confirm(page, 'Take back', 'once was enough');
     await granted.waitFor({ state: 'detached' });
     await walk(page, '/attention');
     await press(card, 'Answer', 'No, nothing else.');
@@ -83,7 +84,8 @@ export function testsOfActing(rig: () => ConsoleRig): void {
     await walk(page, '/attention');
     const waiting = page.getByRole('region', { name: 'Runs that wait, and what wakes them' });
     const entry = waiting.getByRole('listitem').filter({ hasText: run });
-    await entry.getByText('the end of a task that runs').waitFor();
+    await entry.getByText(/and then for somebody who lets it go on: it is noon$/u).waitFor();
+    await entry.getByText('the word of a person').waitFor();
     await walk(page, `/runs/${run}`);
     await press(page, 'Cancel run', 'nobody is tired');
     await star(page, 'Sleep long', 'cancelled').waitFor();
