@@ -32,11 +32,19 @@ export class DrivenDesktop {
     this.#secrets = secrets;
   }
 
-  /** `devices`: Linux devices beside the desktop; `vncPort`: its screen can be looked at in the console; `secrets`: of the desktop's device. */
+  /** `devices`: Linux devices beside the desktop; `vncPort`: its screen can be looked at in the console; `secrets`: of the desktop's device; `policy`: of the service, beside its programs. */
   static async start(
     applications: (rig: DesktopRig) => Applications,
     devices = 0,
-    { vncPort, secrets }: { readonly vncPort?: number; readonly secrets?: Readonly<Record<string, string>> } = {},
+    {
+      vncPort,
+      secrets,
+      policy: more = '',
+    }: {
+      readonly vncPort?: number;
+      readonly secrets?: Readonly<Record<string, string>>;
+      readonly policy?: string;
+    } = {},
   ): Promise<DrivenDesktop> {
     const begun: { end(): Promise<void> }[] = [];
     try {
@@ -47,7 +55,7 @@ export class DrivenDesktop {
       const programs = applications(rig);
       const prepare = async (home: string): Promise<NodeJS.ProcessEnv> => {
         const policy = join(home, 'policy.yaml');
-        await writeFile(policy, `version: 1\napplications: ${JSON.stringify(Object.keys(programs))}\n`);
+        await writeFile(policy, `version: 1\napplications: ${JSON.stringify(Object.keys(programs))}\n${more}`);
         if (vncPort === undefined) return { ORRERY_POLICY_FILE: policy };
         const screens = join(home, 'screens.json');
         await writeFile(screens, JSON.stringify({ [DESK]: { host: '127.0.0.1', port: vncPort } }));

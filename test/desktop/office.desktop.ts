@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { text as textOf } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { until } from '../e2e/system.js';
 import { after, creates, edits, ends, task } from '../e2e/planner-stories.js';
 import { DESK, DrivenDesktop, type Applications } from './driven.js';
 import {
@@ -84,7 +85,10 @@ const keeps = (format: string): DeskTurn => acts('click_input', ['Button', `Use 
   beforeAll(async () => {
     server = createServer((request, response) => void answer(request, response));
     await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
-    desktop = await DrivenDesktop.start(applications, 2, { secrets: { 'members-phrase': PHRASE } });
+    desktop = await DrivenDesktop.start(applications, 2, {
+      secrets: { 'members-phrase': PHRASE },
+      policy: 'pictures: { keep: none }\n',
+    });
   });
   afterAll(async () => {
     await desktop?.stop();
@@ -293,6 +297,19 @@ const keeps = (format: string): DeskTurn => acts('click_input', ['Button', `Use 
     for (const place of [desktop.system.home, desktop.rig.file('device'), desktop.rig.file('work')])
       expect(await isWrittenIn(place, PHRASE)).toEqual([]);
     await desktop.ends('chromium');
+    // The policy keeps no picture of a run that has ended: what the person was shown is told as dropped, and the run holds without it.
+    const { sha256 = '' } = 'picture' in asked.ask ? (asked.ask.picture ?? {}) : {};
+    await until('the picture is dropped', async () => {
+      const got = await desktop.system.cli('artifacts', 'get', sha256, '-o', join(desktop.system.home, 'shown.png'));
+      return got.stderr.includes('was dropped: ') ? true : undefined;
+    });
+    const steps = (await desktop.system.cli('steps', runId)).stdout;
+    expect(steps).toContain('because the policy says pictures: { keep: none }');
+    expect(steps).toContain(sha256);
+    await until('a report that tells of it', async () =>
+      (await desktop.system.cli('report', runId)).stdout.includes(sha256) ? true : undefined,
+    );
+    expect((await desktop.system.cli('verify', runId)).code).toBe(0);
   });
 
   where(hasBrowser, hasSpreadsheet)('copies from a page into a sheet', async () => {

@@ -15,6 +15,9 @@ export interface ReportsOptions {
   readonly logger: Logger;
 }
 
+/** Of a report whose run's attempts have more to say each time that it is written. */
+const WRITES_MAX = 5;
+
 /**
  * Writes the report of every run that ended. The end of a run follows from the ends of its attempts and from plans, so everything
  * the report needs is in ATTEMPTS and PLANS by then; it is written as soon as their projections have come that far.
@@ -43,14 +46,15 @@ export class ReportWriter extends Follower {
     return (await this.#rendered(runId))?.markdown;
   }
 
-  async #rendered(runId: RunId): Promise<{ sequence: number; markdown: string } | undefined> {
+  async #rendered(runId: RunId): Promise<{ sequence: number; markdown: string; isOfAgents: boolean } | undefined> {
     const { nc, reader } = this.#options;
     const input = await reader.readReportInput(runId);
     if (input === undefined) return undefined;
     const { signal } = this;
-    const stories = hasAgents(input.commits) ? await storiesOf(nc, runId, { signal }) : {};
+    const isOfAgents = hasAgents(input.commits);
+    const stories = isOfAgents ? await storiesOf(nc, runId, { signal }) : {};
     const sayings = hasRounds(input.commits) ? await sayingsOf(nc, runId, { signal }) : {};
-    return { sequence: input.run.sequence, markdown: renderReport({ ...input, ...stories, ...sayings }) };
+    return { sequence: input.run.sequence, markdown: renderReport({ ...input, ...stories, ...sayings }), isOfAgents };
   }
 
   /** Until no run is left; a run that ended while ATTEMPTS or PLANS was behind is met again at the next notice. */
@@ -72,12 +76,18 @@ export class ReportWriter extends Follower {
     return this.#wake.wait(signal);
   }
 
+  /** Once more where something was recorded while it was: pictures are dropped as soon as a run has ended. What comes later takes the report away. */
   async #write(runId: RunId): Promise<void> {
-    const rendered = await this.#rendered(runId);
-    if (rendered === undefined) return;
-    const { sequence, markdown } = rendered;
-    await this.#options.reader.storeReport({ runId, sequence, markdown });
-    this.#options.logger.info({ runId, sequence }, 'report written');
+    let before: string | undefined;
+    for (let writes = 0; writes < WRITES_MAX; writes++) {
+      const rendered = await this.#rendered(runId);
+      if (rendered === undefined || rendered.markdown === before) return;
+      const { sequence, markdown, isOfAgents } = rendered;
+      await this.#options.reader.storeReport({ runId, sequence, markdown });
+      this.#options.logger.info({ runId, sequence }, 'report written');
+      if (!isOfAgents) return;
+      before = markdown;
+    }
   }
 
   /** Asked after the runs were found: what their ends followed from lies before the ends of ATTEMPTS and PLANS as they are now. */
