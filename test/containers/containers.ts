@@ -1,8 +1,9 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DockerComposeEnvironment } from 'testcontainers';
 import { RunView } from '#proto';
-import { docker, until, type Ran } from './engine.js';
+import { docker, ROOT, until, type Ran } from './engine.js';
 
 /** Any free ports: a system of the person who runs the tests may have the usual ones. And no model, whatever that system has. */
 const SETTINGS = {
@@ -73,11 +74,17 @@ export class ContainerSystem {
     }
   }
 
-  #up(): Promise<string> {
-    return this.mustCompose(['--progress', 'quiet', 'up', '--detach', '--wait']);
+  async #up(): Promise<void> {
+    await new DockerComposeEnvironment(ROOT, 'docker-compose.yml')
+      .withProjectName(this.#project)
+      .withEnvironment(SETTINGS)
+      // Its own cleaner is another image that would have to be fetched; `stop` cleans.
+      .withAutoCleanup(false)
+      .withClientOptions({ commandOptions: ['--wait'] })
+      .up();
   }
 
-  /** It is asked to start once more, and what it says then is the reason. */
+  /** Who fails to start is taken down with its log, so it is asked to start once more, and what it says then is the reason. */
   async #whyNot(): Promise<string> {
     try {
       const again = await this.compose(['--progress', 'quiet', 'up', '--detach', '--wait']);
