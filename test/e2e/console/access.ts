@@ -30,6 +30,7 @@ export function testsOfAccess(rig: () => ConsoleRig): void {
       found.push(...(await seriousIn(page, ALL)).map((what) => `${name}: ${what}`));
       await page.evaluate(BY_DAY);
       found.push(...(await seriousIn(page, COLOURS)).map((what) => `${name} by day: ${what}`));
+      found.push(...(await page.evaluate<string[]>(TWINS)).map((what) => `${name} has twice the button ${what}`));
       if (await isTooWide(page)) found.push(`${name} is wider than a phone`);
       await page.evaluate(BY_NIGHT);
     }
@@ -127,6 +128,27 @@ const COUNT_SHAPES = `(() => {
         for (const shape of shapesIn(node)) changed.add(shape);
   }).observe(sky, { subtree: true, childList: true, attributes: true });
   window.shapesOfSky = () => ({ changed: changed.size, all: sky.querySelectorAll('path').length });
+})()`;
+
+/**
+ * In the page: buttons of which nobody knows by the name which is which. What has a name and is around one tells it, too: a dialog, a region, an
+ * article, a group; and the head of a row.
+ */
+const TWINS = `(() => {
+  const textOf = (ids) => ids.split(' ').map((id) => document.getElementById(id)?.textContent).join(' ');
+  const labelOf = (node) =>
+    node.getAttribute('aria-label') ?? (node.hasAttribute('aria-labelledby') ? textOf(node.getAttribute('aria-labelledby')) : undefined);
+  const headOf = (node) => node.querySelector('th, [role=rowheader]')?.textContent;
+  const around = 'dialog, [role=dialog], section, article, nav, [role=group], fieldset, [role=region]';
+  const within = (node) => {
+    const row = node.closest('tr, [role=row]');
+    const named = [];
+    for (let at = node.parentElement; at !== null; at = at.parentElement) if (at.matches(around)) named.push(labelOf(at) ?? '');
+    return [row === null ? '' : headOf(row), ...named].join(' | ');
+  };
+  const seen = [...document.querySelectorAll('button')].filter((node) => node.checkVisibility());
+  const names = seen.map((node) => (labelOf(node) ?? node.textContent).trim() + ' in ' + within(node));
+  return [...new Set(names.filter((name, at) => names.indexOf(name) !== at))];
 })()`;
 
 /** How each page is come to, until it is whole. */

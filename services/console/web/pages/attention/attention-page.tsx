@@ -114,7 +114,7 @@ function Entry({ entry }: { readonly entry: AttentionEntry }): ReactElement {
           <Foreign text={next} />
         </code>
       </p>
-      <div className="row wrap">
+      <div className="row wrap" role="group" aria-label={`${words.attention.kind[kind]}: ${what} (${next})`}>
         {runId === undefined ? null : (
           <PageLink
             className="button small"
