@@ -3,6 +3,7 @@
  * chooses a window, what acts in one, and what the programs of an office have of their own.
  */
 
+import type { CommandCall } from './constellation.js';
 import { PAGE_TOOLS } from './screen-pages.js';
 
 /** They look and change nothing. Clients of UFO never list them. */
@@ -135,3 +136,7 @@ const HANDS: ReadonlySet<string> = new Set([
 
 /** Whether a tool of this name is of the hands that a desktop or a phone has once. */
 export const usesScreen = (name: string): boolean => HANDS.has(name);
+
+/** Whether a command is one for the screen: by its tool, or because its agent says where on one it acts. */
+export const isForScreen = ({ tool, on }: Pick<CommandCall, 'tool' | 'on'>): boolean =>
+  isScreenTool(tool) || on !== undefined;

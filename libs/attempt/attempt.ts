@@ -1,4 +1,5 @@
 import {
+  isForScreen,
   commandIdOf,
   unknownFact,
   type AttemptCommit,
@@ -46,6 +47,12 @@ export function isExactAlone(order: AttemptOrder): order is ExactOrder {
 export interface Stop {
   readonly reason: StopReason;
   readonly graceUntil: string;
+}
+
+/** Whether something of it was given to the screen of its device, which is kept for it there until its end is told. */
+export function wasAtScreen({ start }: AttemptOrder, { commands }: Book): boolean {
+  const issued = [...commands.values()].flatMap((record) => record.issued?.command ?? []);
+  return [...issued, ...(start.command === undefined ? [] : [start.command])].some(isForScreen);
 }
 
 /** An attempt as its commits tell it. */

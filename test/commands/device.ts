@@ -119,6 +119,7 @@ export class DeviceLife implements DeviceUnderTest {
       file: this.#journal,
       tools: {
         has: () => true,
+        screenUse: () => undefined,
         call: (_tool, _args, { commandId, signal }) => {
           if (commandId !== null) disk.executions.set(commandId, (disk.executions.get(commandId) ?? 0) + 1);
           const { promise, resolve: end } = Promise.withResolvers<ToolAnswer>();

@@ -1,7 +1,13 @@
 // A device client with a desktop: ./orrery test desktop
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { CommandOutcome, Json } from '#proto';
-import { startScriptedServer, type ScriptedServer } from '../../services/device-client/testing/scripted-server.js';
+import type { AttemptKey, CommandOutcome, Json } from '#proto';
+import {
+  ATTEMPT,
+  startScriptedServer,
+  type ScriptedServer,
+} from '../../services/device-client/testing/scripted-server.js';
 import { until } from '../../services/device-client/testing/until.js';
 import { DesktopRig, whyNoDesktop, type Shown, type ShownList } from './rig.js';
 
@@ -18,14 +24,19 @@ const toolsOf = ({ register }: Registered): ReadonlyMap<string, boolean> =>
   let server: ScriptedServer;
   let registered: Registered;
   let commands = 0;
+  let client: ChildProcess;
+
+  async function joins(): Promise<void> {
+    client = await rig.device(server.url);
+    // Its tools may join later, on a busy machine: then it registers again.
+    do registered = await server.registered();
+    while (!toolsOf(registered).has('click_input'));
+  }
 
   beforeAll(async () => {
     rig = await DesktopRig.start();
     server = await startScriptedServer();
-    await rig.device(server.url);
-    // Its tools may join later, on a busy machine: then it registers again.
-    do registered = await server.registered();
-    while (!toolsOf(registered).has('click_input'));
+    await joins();
     rig.start('mousepad', [await rig.write('notes.txt', '')]);
   });
   afterAll(async () => {
@@ -33,8 +44,8 @@ const toolsOf = ({ register }: Registered): ReadonlyMap<string, boolean> =>
     await rig?.end();
   });
 
-  const outcomeOf = (id: string, tool: string, parameters: Json): Promise<CommandOutcome> => {
-    registered.connection.command(id, tool, parameters);
+  const outcomeOf = (id: string, tool: string, parameters: Json, attempt?: AttemptKey): Promise<CommandOutcome> => {
+    registered.connection.command(id, tool, parameters, { ...(attempt && { attempt }) });
     return registered.connection.outcome(id);
   };
   const asks = async <T>(tool: string, parameters: Json = {}): Promise<T> => {
@@ -74,5 +85,33 @@ const toolsOf = ({ register }: Registered): ReadonlyMap<string, boolean> =>
     });
     const refused = await outcomeOf('refused', 'click_input', { id: '1', name: 'Nobody' });
     expect(refused).toMatchObject({ state: 'FAILED', error: { message: expect.stringMatching(/^MISMATCH: /u) } });
+  });
+
+  it('keeps its screen for the attempt that acts there, also when it is killed, and forgets no later one', async () => {
+    const [later, other] = [
+      { ...ATTEMPT, attempt: ATTEMPT.attempt + 1 },
+      { ...ATTEMPT, taskId: 'another' },
+    ];
+    const presses = (id: string, attempt: AttemptKey): Promise<CommandOutcome> =>
+      outcomeOf(id, 'keyboard_input', { keys: 'x', control_focus: false }, attempt);
+    const busy = { state: 'FAILED', error: { code: 'SCREEN_BUSY' } };
+    // It has acted before this; its next one only looks.
+    expect(await presses('of another', other)).toMatchObject(busy);
+    expect(await outcomeOf('looks', 'get_desktop_app_target_info', {}, later)).toMatchObject({ state: 'COMPLETED' });
+    const gone = once(client, 'exit');
+    client.kill('SIGKILL');
+    await gone;
+    await joins();
+    expect(await presses('of the first', ATTEMPT)).toMatchObject({
+      state: 'FAILED',
+      error: { code: 'SCREEN_BUSY', message: expect.stringContaining(`attempt ${later.attempt} of the task`) },
+    });
+    expect(await presses('of another again', other)).toMatchObject(busy);
+    // Its end is told: the next one has it, and begins by looking.
+    registered.connection.stop(ATTEMPT);
+    expect(await presses('of the next', other)).toMatchObject({
+      state: 'FAILED',
+      error: { message: expect.stringMatching(/^NO_WINDOW: /u) },
+    });
   });
 });

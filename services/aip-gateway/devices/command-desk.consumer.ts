@@ -17,6 +17,7 @@ import {
   AIP_LIMITS,
   COMMAND_REFUSALS,
   DeviceRequest,
+  isForScreen,
   parseWith,
   sentenceOf,
   subjects,
@@ -40,7 +41,7 @@ import { GuestLooks } from './guest-looks.js';
 import { LiveOutput } from './live-output.adapter.js';
 import type { ParameterInjection } from './parameter-injection.js';
 import type { SlotsAsked } from './presence.client.js';
-import { isForScreen, LOOK_AGAIN, ScreenDoor, type ScreenStanding } from './screen-door.js';
+import { LOOK_AGAIN, ScreenDoor, type ScreenStanding } from './screen-door.js';
 import { isPicture, withPicture } from './screen-pictures.adapter.js';
 import { WorkspaceDesk } from './workspace-desk.adapter.js';
 
@@ -291,7 +292,7 @@ export class CommandDesk {
 
   #let(message: Msg, request: RunCommandRequest): void {
     const isNew = !this.#table.knows(request);
-    if (isNew && isForScreen(request)) void this.#letToScreen(message, request);
+    if (isNew && isForScreen(request.command)) void this.#letToScreen(message, request);
     else this.#admit(message, request);
   }
 

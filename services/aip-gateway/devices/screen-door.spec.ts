@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { commandIdOf, type CommandCall, type CommandState } from '#proto';
-import { isForScreen, ScreenDoor, type ScreenStanding } from './screen-door.js';
+import { commandIdOf, isForScreen, type CommandCall, type CommandState } from '#proto';
+import { ScreenDoor, type ScreenStanding } from './screen-door.js';
 
 const FREE = { taken: false, handedBackAt: null };
 const TAKEN = { taken: true, handedBackAt: null };
@@ -85,9 +85,9 @@ describe('the door of a screen', () => {
   });
 
   it('is for commands of a screen', () => {
-    expect([CLICK, LIST].map((command) => isForScreen({ command }))).toEqual([true, true]);
-    expect(isForScreen({ command: { tool: 'EXEC_CLI', arguments: {} } })).toBe(false);
+    expect([CLICK, LIST].map(isForScreen)).toEqual([true, true]);
+    expect(isForScreen({ tool: 'EXEC_CLI' })).toBe(false);
     const tap: CommandCall = { tool: 'click_control', arguments: {} };
-    expect([isForScreen({ command: tap }), isForScreen({ command: { ...tap, on } })]).toEqual([false, true]);
+    expect([isForScreen(tap), isForScreen({ ...tap, on })]).toEqual([false, true]);
   });
 });

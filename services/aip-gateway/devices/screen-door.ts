@@ -1,11 +1,4 @@
-import {
-  isScreenTool,
-  type AttemptKey,
-  type CommandId,
-  type CommandOutcome,
-  type Instant,
-  type RunCommandRequest,
-} from '#proto';
+import { type AttemptKey, type CommandId, type CommandOutcome, type Instant, type RunCommandRequest } from '#proto';
 import { withoutResult } from '#libs/aip';
 
 /** Who has the screen of a device, as its profile says. */
@@ -72,10 +65,6 @@ function keepNewest<T>(map: Map<string, T>, key: string, value: T, max: number):
   const [oldest] = map.size > max ? map.keys() : [];
   if (oldest !== undefined) map.delete(oldest);
 }
-
-/** Whether a command is one for the screen: by its tool, or because its agent says where on one it acts. */
-export const isForScreen = ({ command }: Pick<RunCommandRequest, 'command'>): boolean =>
-  isScreenTool(command.tool) || command.on !== undefined;
 
 /** Nothing was sent: the agent hears it as from the device, and looks again. */
 export const LOOK_AGAIN: CommandOutcome = withoutResult(

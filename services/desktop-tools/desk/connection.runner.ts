@@ -31,9 +31,11 @@ export class DesktopConnection {
     const { display, bus: address } = this.#settings;
     const screen = await XScreen.open(display);
     this.#screen = screen;
-    if (!(await screen.take())) {
+    const other = await screen.take();
+    if (other !== undefined) {
       this.close();
-      throw new DesktopFault('BUSY', `somebody else works on the display ${display}`);
+      const who = other.process === undefined ? 'another device client' : `the process ${other.process}`;
+      throw new DesktopFault('SCREEN_BUSY', `${who} works on the display ${display}, until it ends`);
     }
     const bus = await AccessBus.open(address).catch((error: unknown) => {
       this.close();

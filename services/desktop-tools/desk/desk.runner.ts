@@ -12,7 +12,6 @@ import {
 import type { AttemptKey, DesktopSettings, SeenOn } from '#proto';
 import type { DesktopWindow } from '../display/index.js';
 import { DesktopFault } from '../faults/index.js';
-import { ScreenAttempts } from './attempts.js';
 import type { DesktopConnection, Reach } from './connection.runner.js';
 import type { ListedControl } from './controls.js';
 import type { SeenFocus } from './focus.runner.js';
@@ -40,7 +39,8 @@ export class DeskState {
   readonly #prefix = randomBytes(4).toString('hex');
   #listings = 0;
   #reach: Reach | undefined;
-  readonly #attempts = new ScreenAttempts();
+  /** Whose call was the last one. */
+  #caller = '';
   windows: Listing<ListedWindow> | undefined;
   chosen: DesktopWindow | undefined;
   controls: ControlListing | undefined;
@@ -63,11 +63,11 @@ export class DeskState {
     return reach;
   }
 
-  /** Before each call: what another attempt has listed and chosen is nothing to this one. Throws for one that a later one has taken the place of. */
+  /** Before each call: what another attempt has listed and chosen is nothing to this one. Which of them has the screen says the device client. */
   calledBy(attempt: AttemptKey | undefined): void {
-    const whose = this.#attempts.of(attempt);
-    if (whose === 'over') throw new DesktopFault('BUSY', 'a later attempt of this task works at the screen');
-    if (whose === 'another') this.#forget();
+    const caller = attempt === undefined ? '' : JSON.stringify([attempt.runId, attempt.taskId, attempt.attempt]);
+    if (caller !== this.#caller) this.#forget();
+    this.#caller = caller;
   }
 
   #forget(): void {

@@ -1,7 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
-import { link, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { link, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { z } from 'zod';
@@ -9,6 +8,7 @@ import { DesktopFault, pause } from '../faults/index.js';
 import { NO_DOWNLOADS } from './browsers.runner.js';
 import type { DevToolsEvent, DevToolsPipe } from './devtools-pipe.client.js';
 import { downloadNameOf, numberedName } from './download-name.js';
+import { stagingDirectory } from './left-downloads.adapter.js';
 
 /** A file that was fetched. */
 export interface Downloaded {
@@ -31,7 +31,7 @@ export async function download(
   { directory, signal }: { readonly directory: string; readonly signal: AbortSignal },
   act: () => Promise<void>,
 ): Promise<Downloaded> {
-  const staging = await mkdtemp(join(tmpdir(), 'orrery-download-'));
+  const staging = await stagingDirectory();
   const watch = new DownloadWatch(pipe, staging);
   try {
     await pipe.ask({

@@ -2,5 +2,6 @@
 export * from './ax-page.js';
 export * from './browsers.runner.js';
 export * from './download.adapter.js';
+export { clearLeftDownloads } from './left-downloads.adapter.js';
 export * from './page-in-window.js';
 export * from './page.client.js';

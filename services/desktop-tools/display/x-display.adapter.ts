@@ -155,14 +155,18 @@ export class XScreen {
     await this.ask((client, answered) => client.GetInputFocus(answered));
   }
 
-  /** Takes the display for this process; false when another one has it, which keeps it until its connection ends. */
-  async take(): Promise<boolean> {
+  /** Takes the display for this process. Otherwise who has it, until its connection ends. */
+  async take(): Promise<{ readonly process: number | undefined } | undefined> {
     const selection = await this.atom(LOCK);
     const owner = (): Promise<number> => this.ask((client, answered) => client.GetSelectionOwner(selection, answered));
-    if ((await owner()) !== 0) return false;
-    const window = this.#hidden();
-    this.client.SetSelectionOwner(window, selection, 0);
-    return (await owner()) === window;
+    let other = await owner();
+    if (other === 0) {
+      const window = this.#hidden();
+      this.client.SetSelectionOwner(window, selection, 0);
+      other = await owner();
+      if (other === window) return undefined;
+    }
+    return { process: await this.processOf(other).catch(() => undefined) };
   }
 
   /**

@@ -19,7 +19,8 @@ export type FaultCode =
   | 'OUTSIDE'
   /** Display or bus cannot be reached. */
   | 'DISPLAY'
-  | 'BUSY';
+  /** Somebody else has the screen. */
+  | 'SCREEN_BUSY';
 
 export class DesktopFault extends ToolFailure {
   readonly code: FaultCode;

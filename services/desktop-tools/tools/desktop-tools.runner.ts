@@ -2,7 +2,7 @@ import { serveTools, type HostedTool } from '#libs/mcp';
 import { Slots } from '#libs/slots';
 import type { DesktopSettings } from '#proto';
 import { Acting, DeskState, DesktopConnection, Looking } from '../desk/index.js';
-import { Browsers } from '../devtools/index.js';
+import { Browsers, clearLeftDownloads } from '../devtools/index.js';
 import { Launcher } from '../launch/index.js';
 import { desktopActingTools } from './acting-tools.runner.js';
 import { desktopLookingTools } from './looking-tools.js';
@@ -15,6 +15,8 @@ export async function runDesktopTools(
   settings: DesktopSettings,
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<void> {
+  // Whatever is in its way there: it is tried again at the next start.
+  await clearLeftDownloads().catch(() => undefined);
   const desk = new DeskState(settings, new DesktopConnection(settings));
   const acting = new Acting(desk, () => performance.now());
   const browsers = new Browsers();

@@ -17,6 +17,7 @@ import {
   type Ending,
   agentError,
   Ends,
+  wasAtScreen,
 } from '#libs/attempt';
 import { type AttemptCommits, AttemptSession, Halt, type Carried, type LiveAttempt } from '../live/index.js';
 import { Effects, type EffectParts } from './effects.runner.js';
@@ -124,7 +125,7 @@ export class AgentAttemptRunner {
     const isOpen = !isLost(ending) && openCommands(session.book).length > 0;
     const carried = await session.end(ending);
     if (carried === 'ended') effects.commands.tellStored();
-    if (carried === 'ended' && isOpen) this.#tellStop(session);
+    if (carried === 'ended' && (isOpen || wasAtScreen(session.live.order, session.book))) this.#tellStop(session);
     const code = ending.kind === 'failed' ? ending.code : undefined;
     this.#parts.logger.info({ ...session.live.order.key, ending: ending.kind, code, carried }, 'attempt ended');
     return carried;
@@ -158,7 +159,7 @@ export class AgentAttemptRunner {
     }
   }
 
-  /** Nobody waits any more for what may be running. */
+  /** Nobody waits any more for what may be running, and the screen is for whoever comes next. */
   #tellStop({ live }: AttemptSession): void {
     const { key, start } = live.order;
     this.#parts.device.tell({ kind: 'stop', attempt: key, deviceId: start.deviceId });

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { keyOf, messageOf } from '../testing/agent.js';
 import { AgentWorld, commandAt } from '../testing/agent-world.js';
 import { outcomeOf } from '../testing/device.js';
+import { profileOf } from '../testing/profile.js';
 import { execCli } from '../testing/run.js';
 import { finish, reply } from '../testing/shell-agent.js';
 
@@ -39,6 +40,21 @@ describe('a stop', () => {
     expect(await world.end()).toMatchObject({ ...CANCELLED, error: { output: { value: { stdout: 'half' } } } });
     expect(world.device.requests.map(({ kind }) => kind)).toContain('stop');
     expect(world.device.forgotten).toEqual([commandAt(1)]);
+  });
+
+  it('is what the device hears of the end of an agent that was at its screen, and of no other', async () => {
+    const stops = async (tool: string): Promise<unknown[]> => {
+      const click = { function: tool, arguments: { command: 'df' }, status: 'CONTINUE' as const };
+      const world = new AgentWorld([reply('', { action: click }), finish('done')]);
+      const agent = world.agent();
+      agent.profile = profileOf({ tools: [{ name: tool, description: '', readOnly: false }] });
+      await world.world.record(world.run);
+      await agent.starts.handle(messageOf(world.commit));
+      expect(await world.end()).toMatchObject({ status: 'completed' });
+      return world.device.requests.filter(({ kind }) => kind === 'stop');
+    };
+    expect(await stops('click_input')).toMatchObject([{ kind: 'stop', attempt: keyOf('a') }]);
+    expect(await stops('EXEC_CLI')).toEqual([]);
   });
 
   it('that is noticed when a command is about to be issued keeps it from ever running', async () => {

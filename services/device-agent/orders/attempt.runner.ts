@@ -20,11 +20,13 @@ import {
   type Attempt,
   type AttemptOrder,
   type ExactOrder,
+  type Book,
   isKnown,
   lastFinished,
   eventsOf,
   lateEventsOf,
   type Ending,
+  wasAtScreen,
 } from '#libs/attempt';
 import { type CommandRunner, type CommandTimes, type GatewayLink, waitUnlessAborted } from '../devices/index.js';
 import { preparedCommand, type Artifacts, outcomeEnding } from '../inputs/index.js';
@@ -162,6 +164,7 @@ export class AttemptRunner {
         // The process may have died between the end and this.
         const last = lastFinished(attempt.book)?.finished ?? null;
         if (last !== null && isKnown(last)) device.tell(stored(start.deviceId, last.commandId));
+        this.#leaveScreen(live.order, attempt.book);
         return unchanged(false);
       }
       if (!(await commits.isRunning(key))) return unchanged(false);
@@ -235,8 +238,15 @@ export class AttemptRunner {
     );
     if (end === 'left') return 'left';
     if (ending.kind === 'outcome') device.tell(stored(start.deviceId, commandIdOf(key)));
+    this.#leaveScreen(order, begun.state.book);
     logger.info({ ...key, ending: ending.kind, late: end === 'late' }, 'attempt ended');
     return 'ended';
+  }
+
+  /** What has ended has the screen of its device no more. */
+  #leaveScreen(order: AttemptOrder, book: Book): void {
+    const { key, start } = order;
+    if (wasAtScreen(order, book)) this.#parts.device.tell({ kind: 'stop', attempt: key, deviceId: start.deviceId });
   }
 }
 

@@ -7,6 +7,7 @@
 // crash, a tool was called at most once for an id, and a result that was sent is a result that is kept.
 import { AttemptKey, CommandId, CommandOutcome, Instant, JournalId, RunId } from '#proto';
 import { z } from 'zod';
+import { ScreenLease } from './screen-lease.js';
 
 /** What the journal file holds, one fact per record. `at` is the device's own time: it only decides what is forgotten. */
 export const JournalRecord = z.discriminatedUnion('type', [
@@ -23,6 +24,8 @@ export const JournalRecord = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('finished'), id: CommandId, outcome: CommandOutcome }),
   z.strictObject({ type: z.literal('stored'), id: CommandId, at: z.int(), until: z.int() }),
   z.strictObject({ type: z.literal('stopped'), attempt: AttemptKey, at: z.int() }),
+  /** An attempt has come to the screen of the device; with `holds` it acts there, and nobody else does before it has ended. */
+  z.strictObject({ type: z.literal('screen'), attempt: AttemptKey, at: z.int(), holds: z.boolean() }),
   /** A run has ended, by the clock of the server; noted before its workspace is removed, and again when that is done. */
   z.strictObject({
     type: z.literal('ended'),
@@ -80,6 +83,8 @@ export class CommandJournal {
   readonly #stopped = new Map<string, { readonly attempt: AttemptKey; readonly at: number }>();
   /** Runs that have ended, the last one noted last. */
   readonly #ended = new Map<RunId, NotedEnd>();
+  /** Whose the screen of the device is. */
+  readonly screen = new ScreenLease();
   #unstored = 0;
   #unstoredBytes = 0;
 
@@ -122,6 +127,11 @@ export class CommandJournal {
         return this.#shrink(record);
       case 'stopped':
         this.#stopped.set(keyOf(record.attempt), { attempt: record.attempt, at: record.at });
+        this.screen.ended(record.attempt);
+        return;
+      case 'screen':
+        // What was stopped while it acted has it no more, whatever is told of its end.
+        this.screen.apply(this.isStopped(record.attempt) ? { ...record, holds: false } : record);
         return;
       case 'ended':
         this.#ended.delete(record.runId);
@@ -196,6 +206,7 @@ export class CommandJournal {
     yield { type: 'opened', version: 1, journalId: this.journalId };
     for (const { attempt, at } of this.#stopped.values()) yield { type: 'stopped', attempt, at };
     yield* this.#ended.values();
+    yield* this.screen.snapshot();
     for (const [id, entry] of this.#entries) {
       if (entry.phase === 'stored') yield { type: 'stored', id, at: entry.at, until: entry.until };
       else yield entry.record;

@@ -54,6 +54,7 @@ function handling(more: Partial<CommandHandlerOptions> & { readonly answer?: Too
     file,
     tools: {
       has: () => true,
+      screenUse: () => undefined,
       call: (_tool, _args, { signal, onOutput }) => {
         if (answer !== undefined) return Promise.resolve(answer);
         const { promise, resolve: end } = Promise.withResolvers<ToolAnswer>();
@@ -126,6 +127,7 @@ it('where on a screen it is to act goes to who judges it, and to who does it', a
     },
     tools: {
       has: () => true,
+      screenUse: () => undefined,
       call: (_tool, _args, { on: place }) => {
         done.push(place);
         return Promise.resolve(DONE);

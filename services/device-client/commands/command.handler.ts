@@ -12,7 +12,6 @@ import type { Logger } from 'pino';
 import type { Holdings } from '#libs/aip';
 import type { ToolAnswer, ToolOutput } from '#libs/mcp';
 import {
-  AIP_LIMITS,
   type Action,
   type AttemptKey,
   type ClientMessage,
@@ -29,8 +28,14 @@ import {
 } from '#proto';
 import { callOf, type CommandGate, type JudgedOrder } from '../policy/index.js';
 import { fitOutcome } from '../output/index.js';
+import type { JournalRecord } from './command-journal.js';
 import type { JournalFile } from './journal-file.adapter.js';
 import {
+  BUSY,
+  EXPIRED,
+  type Given,
+  OPEN_MAX,
+  REUSED,
   startDeadline,
   INVALID,
   judgedOf,
@@ -40,6 +45,7 @@ import {
   workspaceOf,
   wrongPlace,
 } from './open-command.js';
+import { ScreenTurns } from './screen-turns.runner.js';
 import { outputMessage, progressMessage, resultMessage, type AnsweredCommand } from './messages.js';
 import {
   DEVICE_STOPPED,
@@ -59,7 +65,7 @@ import type { Workspaces, WorkspaceTools } from '../workspaces/index.js';
 
 export interface CommandHandlerOptions {
   readonly file: Pick<JournalFile, 'journal' | 'append' | 'note' | 'noteLazily'>;
-  readonly tools: Pick<Toolbox, 'has' | 'call'>;
+  readonly tools: Pick<Toolbox, 'has' | 'call' | 'screenUse'>;
   readonly gate: Pick<CommandGate, 'refusal'>;
   /** The wall around judged commands; undefined: there is none. */
   readonly wall?: AroundCommands | undefined;
@@ -68,6 +74,8 @@ export interface CommandHandlerOptions {
   /** What moves files of a workspace. */
   readonly mover: Pick<WorkspaceTools, 'call'>;
   readonly commandsMax: number;
+  /** How long a command waits for the end of another attempt that has the screen. */
+  readonly handOverMs?: number | undefined;
   /** How long commands go on without a server; null: to their ends. */
   readonly disconnectGraceMs: number | null;
   /** Says it to the server when there is one; what must not get lost is in the journal. */
@@ -83,8 +91,6 @@ export interface CommandHandlerOptions {
   readonly onFatal: (error: unknown) => void;
 }
 
-/** Queued or running: no server takes over more when the device comes back. */
-const OPEN_MAX = AIP_LIMITS.commandsMax;
 /** A result that was not acknowledged from one of these times to the next is sent again. */
 const OFFER_AGAIN_MS = 5 * 60 * 1_000;
 /** A command that takes longer is announced as running; most are over before anybody could read that. */
@@ -107,13 +113,6 @@ export interface AroundCommands {
   readonly jailDir: string;
 }
 
-/** What a command is started with beside its arguments. */
-interface Given {
-  readonly stdinFile: string | undefined;
-  readonly wall: CommandWall | undefined;
-  readonly workspace: string | undefined;
-}
-
 /** The commands of our own servers: each id runs at most once, whatever happens to the connection or to this process. */
 export class CommandHandler {
   readonly #open = new Map<CommandId, OpenCommand>();
@@ -129,9 +128,11 @@ export class CommandHandler {
   #accepting = true;
 
   readonly #options: CommandHandlerOptions;
+  readonly #screen: ScreenTurns;
 
   constructor(options: CommandHandlerOptions) {
     this.#options = options;
+    this.#screen = new ScreenTurns(options);
   }
 
   onCommand(message: OurCommand): void {
@@ -162,6 +163,7 @@ export class CommandHandler {
   onStop(attempt: AttemptKey): void {
     const { file, now } = this.#options;
     if (!file.journal.isStopped(attempt)) file.note({ type: 'stopped', attempt, at: now() });
+    this.#screen.changed();
     for (const open of this.#open.values()) {
       if (!sameAttempt(open.attempt, attempt)) continue;
       open.stop.abort('ATTEMPT_STOPPED');
@@ -328,7 +330,7 @@ export class CommandHandler {
       const args = action.parameters ?? {};
       const parts = stdinPartsOf(tool, args);
       const call = callOf(tool, parts === undefined ? args : withUnknownStdin(args), on);
-      const refusal = await gate.refusal(call, judged, workspace);
+      const refusal = (await gate.refusal(call, judged, workspace)) ?? (await this.#screen.refusal(open));
       if (refusal !== undefined) return this.#end(open, refusal);
       const wall = await around?.of(call, judged, workspace);
       if (parts !== undefined) {
@@ -348,6 +350,7 @@ export class CommandHandler {
       this.#options.onFatal(error);
     } finally {
       clearTimeout(announce);
+      this.#screen.leave(id);
       if (file !== undefined) await stdin.remove(file);
     }
   }
@@ -407,10 +410,11 @@ export class CommandHandler {
     args: Readonly<Record<string, Json>>,
     { stdinFile, wall, workspace }: Given,
   ): Promise<void> {
-    const { file, tools, now, monotonicMs, sendOutput } = this.#options;
+    const { tools, now, monotonicMs, sendOutput } = this.#options;
     const { id, digest, attempt, action, judged, on, stop } = open;
     const at = now();
-    await file.append({ type: 'started', id, digest, attempt, at, until: at + open.startWithinMs });
+    const started = { type: 'started', id, digest, attempt, at, until: at + open.startWithinMs } as const;
+    await this.#record(started, ...this.#screen.facts(open, 'begins'));
     const calledMs = monotonicMs();
     const onOutput = (piece: ToolOutput): void => sendOutput(outputMessage(id, piece, now()));
     const answer = stop.signal.aborted
@@ -430,9 +434,14 @@ export class CommandHandler {
     const timing = { startedAt: new Date(at).toISOString(), durationMs };
     const ended = outcomeOf(action.tool_name, answer, stop.signal, timing);
     const outcome = fitOutcome(await this.#lookedAt(open, ended, { wall, workspace }));
-    await file.append({ type: 'finished', id, outcome });
+    await this.#record({ type: 'finished', id, outcome }, ...this.#screen.facts(open, 'ends'));
     this.#open.delete(id);
     this.#offer(id, open.reply);
+  }
+
+  /** Together, and in this order. */
+  async #record(...records: readonly JournalRecord[]): Promise<void> {
+    await Promise.all(records.map((record) => this.#options.file.append(record)));
   }
 
   /** What ran into its wall was not what the policy understood: that is told, and is no ordinary failure. */
@@ -489,11 +498,3 @@ export class CommandHandler {
 
 /** Ended between its record and its tool. */
 const NOT_CALLED: ToolAnswer = { kind: 'cancelled', value: null };
-
-const BUSY = endedWithout('FAILED', 'DEVICE_BUSY', `more than ${OPEN_MAX} commands are open on this device`);
-const EXPIRED = endedWithout('FAILED', 'EXPIRED', 'the time in which the command could start is over; it was not run');
-const REUSED = endedWithout(
-  'FAILED',
-  'COMMAND_ID_REUSED',
-  'the command id is in use with other content; this one was not run',
-);

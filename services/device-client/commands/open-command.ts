@@ -1,9 +1,11 @@
 import {
+  AIP_LIMITS,
   type Action,
   type AttemptKey,
   type CommandId,
   type CommandMessage,
   type CommandOutcome,
+  type CommandWall,
   type Instant,
   isWorkspaceTool,
   type ScreenPlace,
@@ -32,6 +34,13 @@ export interface OpenCommand {
   state: 'queued' | 'running';
   /** Resolves when it is over; undefined while it waits. */
   run: Promise<void> | undefined;
+}
+
+/** What a command is started with beside its arguments. */
+export interface Given {
+  readonly stdinFile: string | undefined;
+  readonly wall: CommandWall | undefined;
+  readonly workspace: string | undefined;
 }
 
 export type OurCommand = CommandMessage & { orrery: NonNullable<CommandMessage['orrery']> };
@@ -66,6 +75,21 @@ export function wrongPlace({ orrery, actions: [action] }: OurCommand): CommandOu
 }
 
 export const INVALID = endedWithout('FAILED', 'INVALID_COMMAND', 'a command has exactly one action');
+
+/** Queued or running: no server takes over more when the device comes back. */
+export const OPEN_MAX = AIP_LIMITS.commandsMax;
+
+export const BUSY = endedWithout('FAILED', 'DEVICE_BUSY', `more than ${OPEN_MAX} commands are open on this device`);
+export const EXPIRED = endedWithout(
+  'FAILED',
+  'EXPIRED',
+  'the time in which the command could start is over; it was not run',
+);
+export const REUSED = endedWithout(
+  'FAILED',
+  'COMMAND_ID_REUSED',
+  'the command id is in use with other content; this one was not run',
+);
 
 export const sameAttempt = (a: AttemptKey, b: AttemptKey): boolean =>
   a.runId === b.runId && a.taskId === b.taskId && a.attempt === b.attempt;

@@ -33,6 +33,7 @@ function arriving(collect: CommandHandlerOptions['stdin']['collect'], notAfterMs
     file,
     tools: {
       has: () => true,
+      screenUse: () => undefined,
       call: async (_tool, args, { stdinFile }) => {
         called.push({ args, stdinFile });
         return { kind: 'answered', isError: false, value: 'done' };

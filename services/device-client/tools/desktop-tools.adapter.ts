@@ -15,6 +15,7 @@ export function desktopServer(settings: DesktopSettings): ToolboxServer {
     name: 'desktop',
     timeoutMs: TIMEOUT_MS,
     hasScreen: true,
+    isExclusive: true,
     spec: {
       kind: 'stdio',
       command: process.execPath,

@@ -31,6 +31,8 @@ export interface ToolboxServer {
   readonly timeoutMs: number;
   /** It is one of ours that uses a screen: it compares what an agent saw there, and only it is told. */
   readonly hasScreen?: true;
+  /** Only one attempt is let to it at a time. */
+  readonly isExclusive?: true;
 }
 
 /** What a call is told of its command. */
@@ -93,6 +95,7 @@ interface Entry {
   readonly client: Pick<ToolClient, 'name' | 'call' | 'read'> | BuiltInTools;
   readonly timeoutMs: number;
   readonly hasScreen: boolean;
+  readonly isExclusive: boolean;
 }
 
 /** The meta tool of AIP; servers ask it as if it were a tool. */
@@ -109,7 +112,7 @@ const OTHERS_WAIT_MS = 15_000;
 
 /** All tools of the device under one roof: every name belongs to exactly one server. */
 export class Toolbox {
-  readonly #servers: { readonly client: ToolClient; readonly timeoutMs: number; readonly hasScreen: boolean }[];
+  readonly #servers: (Pick<Entry, 'timeoutMs' | 'hasScreen' | 'isExclusive'> & { readonly client: ToolClient })[];
   #entries = new Map<string, Entry>();
   readonly #complaints = new Set<string>();
   #signature = '';
@@ -120,9 +123,9 @@ export class Toolbox {
     this.#options = options;
 
     const { monotonicMs } = options;
-    this.#servers = options.servers.map(({ name, spec, timeoutMs, hasScreen = false }) => {
+    this.#servers = options.servers.map(({ name, spec, timeoutMs, hasScreen = false, isExclusive = false }) => {
       const onFact = (fact: ToolServerFact): void => this.#onFact(name, fact);
-      return { client: new ToolClient({ name, spec, onFact, monotonicMs }), timeoutMs, hasScreen };
+      return { client: new ToolClient({ name, spec, onFact, monotonicMs }), timeoutMs, hasScreen, isExclusive };
     });
   }
 
@@ -140,6 +143,13 @@ export class Toolbox {
   /** The name of the server that has the tool; null for the meta tool, which is nobody's. */
   serverOf(tool: string): string | null {
     return this.#entries.get(tool)?.client.name ?? null;
+  }
+
+  /** How a tool uses what only one attempt has at a time: the screen of a desktop. Undefined: not at all. */
+  screenUse(tool: string): 'looks' | 'acts' | undefined {
+    const entry = this.#entries.get(tool);
+    if (entry?.isExclusive !== true) return undefined;
+    return entry.tool.readOnly ? 'looks' : 'acts';
   }
 
   async call(tool: string, args: Readonly<Record<string, Json>>, options: ToolCall): Promise<ToolAnswer> {
@@ -238,14 +248,16 @@ export class Toolbox {
     const entries = new Map<string, Entry>();
     const { builtIn } = this.#options;
     const [own, ...others] = this.#servers;
-    const all = [own, builtIn && { client: builtIn, timeoutMs: 0, hasScreen: false }, ...others].filter(
-      (server) => server !== undefined,
-    );
-    for (const { client, timeoutMs, hasScreen } of all) {
+    const all = [
+      own,
+      builtIn && { client: builtIn, timeoutMs: 0, hasScreen: false, isExclusive: false },
+      ...others,
+    ].filter((server) => server !== undefined);
+    for (const { client, timeoutMs, hasScreen, isExclusive } of all) {
       for (const tool of client.tools) {
         const full = entries.size >= TOOLS_MAX ? `the device has ${TOOLS_MAX} tools already` : undefined;
         const refusal = refusalOf(tool.name, entries.get(tool.name)?.client.name) ?? full;
-        if (refusal === undefined) entries.set(tool.name, { tool, client, timeoutMs, hasScreen });
+        if (refusal === undefined) entries.set(tool.name, { tool, client, timeoutMs, hasScreen, isExclusive });
         else this.#complain(client.name, tool.name, refusal);
       }
     }
