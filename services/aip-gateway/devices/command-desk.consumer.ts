@@ -209,10 +209,9 @@ export class CommandDesk {
   }
 
   #finish(commandId: CommandId, { outcome, bytes }: Finished): void {
-    const fitting = this.#fitting(outcome);
+    const fitting = this.#door.ended(commandId, this.#fitting(outcome));
     const nowMs = this.#options.clock.now();
     const command = this.openCommand(commandId)?.command ?? null;
-    this.#door.ended(commandId, fitting);
     const isOwnLook = command !== null && this.#guest?.ended({ commandId, command }, fitting, nowMs) === true;
     this.#perform(this.#table.finish(commandId, { outcome: fitting, bytes }, nowMs));
     if (isOwnLook) this.#perform(this.#table.stored(commandId));
@@ -311,7 +310,8 @@ export class CommandDesk {
     // What may have reached the device in another session is a question to its journal.
     const isFirst = request.sessionId === this.#options.sessionId;
     if (passage === 'pass') return isFirst ? this.#letToGuest(message, request) : this.#admit(message, request);
-    if (passage === 'look-again' && !isFirst) return this.#admit(message, request);
+    if (passage === 'look-again' && !isFirst)
+      return this.#admit(message, this.#door.onlyIfBegun(request, this.#options.clock.now()));
     if (passage === 'look-again') return respond(message, { state: 'finished', outcome: LOOK_AGAIN });
     this.#keep(message, request.commandId);
   }

@@ -1,5 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { subjects } from '#proto';
+import { Kvm } from '@nats-io/kv';
+import { BUCKETS, commandIdOf, subjects, type AgentProfile, type CommandCall, type RunCommandRequest } from '#proto';
+import type { FakeDevice } from '#libs/testing';
 import { NEVER, run, TestBench, until } from '../testing/test-bench.adapter.js';
 let bench: TestBench;
 beforeAll(async () => {
@@ -155,5 +157,85 @@ describe('a connection that breaks', () => {
     const after = await bench.device(gate, 'b3', { journalId: 'new' });
     expect(await bench.ask(request)).toMatchObject({ state: 'refused', code: 'OUTCOME_UNKNOWN' });
     expect(after.commands).toEqual([]);
+  });
+});
+
+describe('a screen that a person takes over', () => {
+  const LIST = 'get_app_window_controls_target_info';
+  const on = { agent: 'AppAgent', application: 'mousepad', window: 'notes', snapshot: 'c.1' };
+  const at = '2026-11-28T10:00:00.000Z';
+  const PROFILE: AgentProfile = {
+    deviceId: 'desk',
+    status: 'connected',
+    agent: 'DesktopAgent',
+    os: 'linux',
+    arch: 'x64',
+    hostname: 'desk',
+    capabilities: [],
+    tags: [],
+    tools: [],
+    resources: { cpuCount: 1, memoryMb: 1 },
+    tasksMax: 1,
+    held: null,
+    session: null,
+    revision: 1,
+    enrolledAt: at,
+    changedAt: at,
+  };
+
+  it('stays his while gateways are killed, and its agent acts once, on what it has seen since', async () => {
+    const registry = await bench.as('registry');
+    const profiles = await new Kvm(registry).open(BUCKETS.AGENT_PROFILES.bucket, { bindOnly: true });
+    const says = (more: Partial<AgentProfile>): Promise<number> =>
+      profiles.put('desk', JSON.stringify({ ...PROFILE, ...more }));
+    const did: string[] = [];
+    const begins = async (): Promise<{ device: FakeDevice; killed: () => Promise<void> }> => {
+      const gateway = await bench.gateway({ answerWithinMs: 50 });
+      const device = await bench.device(gateway, 'desk', {
+        tools: [LIST, 'click_input'],
+        onCommand: (command, self) => {
+          const tool = command.actions[0]?.tool_name ?? '';
+          // A journal that has never heard of it: what comes too late does not begin.
+          const isLate = command.orrery?.not_after_ms === 0;
+          if (!isLate) did.push(tool);
+          const late = { code: 'EXPIRED', message: 'not run', outcome: 'failed' } as const;
+          self.finish(command, isLate ? { state: 'FAILED', error: late } : { result: tool });
+        },
+      });
+      return { device, killed: () => bench.kill(gateway) };
+    };
+    const asks = (device: FakeDevice, index: number, command: CommandCall): RunCommandRequest => {
+      const asked = run(device, 'a', { command });
+      return { ...asked, commandId: commandIdOf(asked.attempt, 1, index) };
+    };
+    const list = { tool: LIST, arguments: {}, on: { ...on, snapshot: '' } };
+    const click = { tool: 'click_input', arguments: {}, on };
+    try {
+      await says({});
+      let now = await begins();
+      expect(await bench.ask(asks(now.device, 0, list))).toMatchObject({ outcome: { state: 'COMPLETED' } });
+      // The event is there, and its gateway dies before anything follows from it for the act that comes.
+      await says({ taken: { by: { kind: 'person', id: 'anna' }, reason: '', heldAt: at, screen: true } });
+      const first = asks(now.device, 1, click);
+      expect(await bench.ask(first)).toMatchObject({ state: 'queued' });
+      await now.killed();
+      now = await begins();
+      expect(await bench.ask(first)).toMatchObject({ state: 'queued' });
+      expect(await bench.ask(asks(now.device, 2, list))).toMatchObject({ state: 'queued' });
+      // Handed back, and another one knows nothing of who looked when.
+      await says({ handedBackAt: at });
+      await now.killed();
+      now = await begins();
+      const again = { state: 'finished', outcome: { state: 'FAILED', error: { code: 'WINDOW_CHANGED' } } };
+      expect(await bench.ask(first)).toMatchObject(again);
+      expect(await bench.ask(asks(now.device, 3, click))).toMatchObject(again);
+      expect(await bench.ask(asks(now.device, 4, list))).toMatchObject({ outcome: { state: 'COMPLETED' } });
+      const last = asks(now.device, 5, click);
+      expect(await bench.ask(last)).toMatchObject({ outcome: { state: 'COMPLETED' } });
+      expect(await bench.ask(last)).toMatchObject({ outcome: { state: 'COMPLETED' } });
+      expect(did).toEqual([LIST, LIST, 'click_input']);
+    } finally {
+      await registry.close();
+    }
   });
 });

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { commandIdOf } from '#proto';
+import { commandIdOf, type RunCommandRequest } from '#proto';
 import { FakeDevice, type FakeDeviceOptions } from '#libs/testing';
 import { CONTENTION } from '../sockets/contention.js';
 import { NEVER, run, TestBench, until, type BenchGateway } from '../testing/test-bench.adapter.js';
@@ -153,6 +153,48 @@ describe('a foreign client', () => {
     );
     const said = answer.state === 'finished' ? (answer.outcome.error?.code ?? answer.outcome.state) : answer.state;
     expect([said, did]).toEqual([ends, sent]);
+  });
+
+  it('gets nothing of an approved act when its gateway dies between its own look and the act', async () => {
+    const LIST = 'get_app_window_controls_target_info';
+    const gate = await bench.gateway();
+    const did: string[] = [];
+    const looked = Promise.withResolvers<void>();
+    const options = (isKilled: boolean): Partial<FakeDeviceOptions> => ({
+      tools: [LIST, 'click_input'],
+      onCommand: (command, device) => {
+        did.push(command.actions[0]?.tool_name ?? '');
+        // The look that comes before the act is the second one: its gateway dies before it hears the answer.
+        if (!isKilled && did.length === 2) return looked.resolve();
+        device.finish(command, { result: [{ id: '7', name: 'Save', type: 'Button', rect: [1, 2, 3, 4] }] });
+      },
+    });
+    const before = await foreign(gate, 'between', options(false));
+    const sessionId = await present('between');
+    const on = { agent: 'AppAgent', application: 'WINWORD.EXE', window: 'letter', snapshot: '2.0' };
+    const of = (request: RunCommandRequest, index: number): RunCommandRequest => ({
+      ...request,
+      commandId: commandIdOf(request.attempt, 2, index),
+    });
+    const look = { tool: LIST, arguments: {}, on: { ...on, snapshot: '' } };
+    await bench.ask(of(run(before, 'a', { sessionId, command: look }), 0));
+    const control = { id: '7', name: 'Save', type: 'Button' };
+    const command = { tool: 'click_input', arguments: { id: '7', name: 'Save' }, on: { ...on, control } };
+    const judged = { class: 'privileged', decision: 'approve', rule: 'screen.commit', approvalId: 'yes-1' } as const;
+    const click = of(run(before, 'a', { sessionId, command, judged }), 1);
+    const asked = bench.ask(click).catch(() => undefined);
+    await looked.promise;
+    await bench.kill(gate);
+    const after = await foreign(await bench.gateway(), 'between', options(true));
+    const next = await bench.sessionOf('between', sessionId);
+    // Nobody is left who could say that it was never sent.
+    expect(await bench.ask(click)).toMatchObject({ state: 'refused', code: 'OUTCOME_UNKNOWN' });
+    // And what was seen before is no reason to act now.
+    expect(await bench.ask(of(run(after, 'a', { sessionId: next, command, judged }), 2))).toMatchObject({
+      outcome: { state: 'FAILED', error: { code: 'WINDOW_CHANGED' } },
+    });
+    expect(did).toEqual([LIST, LIST]);
+    await asked;
   });
 
   it('never gets a command twice: what it was doing when it left is unknown for ever', async () => {

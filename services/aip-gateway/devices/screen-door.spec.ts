@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { commandIdOf, isForScreen, type CommandCall, type CommandState } from '#proto';
+import { commandIdOf, isForScreen, type CommandCall, type CommandOutcome, type CommandState } from '#proto';
 import { ScreenDoor, type ScreenStanding } from './screen-door.js';
 
 const FREE = { taken: false, handedBackAt: null };
@@ -13,6 +13,13 @@ const LIST: CommandCall = { tool: 'get_app_window_controls_target_info', argumen
 const MARKED: CommandCall = { tool: 'capture_window_screenshot', arguments: { annotated: true }, on };
 
 const DONE: CommandState = 'COMPLETED';
+const ended = (state: CommandState, code?: string): CommandOutcome => ({
+  state,
+  result: null,
+  error: code === undefined ? null : { code, message: '', outcome: 'failed' },
+  startedAt: null,
+  durationMs: null,
+});
 type Came = readonly [
   CommandCall,
   ScreenStanding,
@@ -26,7 +33,7 @@ function passages(...came: readonly Came[]): string[] {
     const attempt = { runId: 'r', taskId, attempt: 1 };
     const commandId = commandIdOf(attempt, 1, index);
     const passage = door.judge({ commandId, command, attempt }, standing);
-    if (passage === 'pass' && ends !== null) door.ended(commandId, { state: ends });
+    if (passage === 'pass' && ends !== null) door.ended(commandId, ended(ends));
     return passage;
   });
 }
@@ -75,8 +82,23 @@ describe('the door of a screen', () => {
     const [attempt, of] = [{ runId: 'r', taskId: 'a', attempt: 1 }, (index: number) => `r.a.1.1.${index}`];
     expect(door.judge({ commandId: of(0), command: LIST, attempt }, AGAIN)).toBe('pass');
     expect(door.judge({ commandId: of(1), command: CLICK, attempt }, TAKEN)).toBe('wait');
-    door.ended(of(0), { state: 'COMPLETED' });
+    door.ended(of(0), ended('COMPLETED'));
     expect(door.judge({ commandId: of(1), command: CLICK, attempt }, LATER)).toBe('look-again');
+  });
+
+  it('has a device that may know a command say what became of it, and begins nothing that a person has come before', () => {
+    const door = new ScreenDoor();
+    const attempt = { runId: 'r', taskId: 'a', attempt: 1 };
+    const commandId = commandIdOf(attempt, 1);
+    const request = { kind: 'run', commandId, attempt, deviceId: 'd', sessionId: 's', journalId: 'j' } as const;
+    const whole = { ...request, command: CLICK, priority: 0, notAfter: LATER.handedBackAt };
+    const asked = (): string => door.onlyIfBegun(whole, Date.parse(AGAIN.handedBackAt)).notAfter;
+    expect(asked()).toBe(AGAIN.handedBackAt);
+    expect(door.ended(commandId, ended('COMPLETED'))).toEqual(ended('COMPLETED'));
+    asked();
+    expect(door.ended(commandId, ended('FAILED', 'EXPIRED'))).toMatchObject({ error: { code: 'WINDOW_CHANGED' } });
+    // What was too late by itself is told so.
+    expect(door.ended(commandId, ended('FAILED', 'EXPIRED'))).toMatchObject({ error: { code: 'EXPIRED' } });
   });
 
   it('lets a command pass that names nothing of a listing', () => {

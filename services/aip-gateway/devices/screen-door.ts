@@ -1,4 +1,12 @@
-import { type AttemptKey, type CommandId, type CommandOutcome, type Instant, type RunCommandRequest } from '#proto';
+import {
+  COMMAND_REFUSALS,
+  instantOf,
+  type AttemptKey,
+  type CommandId,
+  type CommandOutcome,
+  type Instant,
+  type RunCommandRequest,
+} from '#proto';
 import { withoutResult } from '#libs/aip';
 
 /** Who has the screen of a device, as its profile says. */
@@ -36,6 +44,9 @@ export class ScreenDoor {
   /** Whose listing this is, and as of when it was let through. */
   readonly #looking = new Map<CommandId, { readonly attempt: AttemptKey; readonly handedBackAt: Instant }>();
 
+  /** Commands that the device is only asked about. */
+  readonly #onlyAsked = new Map<CommandId, true>();
+
   judge(
     { attempt, command, commandId }: Pick<RunCommandRequest, 'attempt' | 'command' | 'commandId'>,
     { taken, handedBackAt }: ScreenStanding,
@@ -50,8 +61,26 @@ export class ScreenDoor {
     return isOfListing && this.#looked.get(keyOf(attempt)) !== handedBackAt ? 'look-again' : 'pass';
   }
 
-  /** A command has ended. A listing that showed nothing is none, and one that began before a person came tells of before. */
-  ended(commandId: CommandId, { state }: Pick<CommandOutcome, 'state'>): void {
+  /**
+   * Of a command that may have reached the device in another session: what became of it is asked, and if it has not begun, it does not any
+   * more. It is about what was seen before a person had the screen.
+   */
+  onlyIfBegun(request: RunCommandRequest, nowMs: number): RunCommandRequest {
+    keepNewest(this.#onlyAsked, request.commandId, true, ATTEMPTS_MAX);
+    return { ...request, notAfter: instantOf(nowMs) };
+  }
+
+  /**
+   * A command has ended, as its caller is told. A listing that showed nothing is none, and one that began before a person came tells of
+   * before.
+   */
+  ended(commandId: CommandId, outcome: CommandOutcome): CommandOutcome {
+    const wasOnlyAsked = this.#onlyAsked.delete(commandId);
+    this.#listed(commandId, outcome);
+    return wasOnlyAsked && outcome.error?.code === COMMAND_REFUSALS.expired ? LOOK_AGAIN : outcome;
+  }
+
+  #listed(commandId: CommandId, { state }: CommandOutcome): void {
     const looking = this.#looking.get(commandId);
     this.#looking.delete(commandId);
     if (looking === undefined || state !== 'COMPLETED') return;

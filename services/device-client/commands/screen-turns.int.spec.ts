@@ -177,6 +177,14 @@ it('lets who comes next wait for an end that is told a moment later', async () =
   expect(await device.outcome('c2')).toBe('COMPLETED');
 });
 
+it('refuses who has waited for an end that does not come', async () => {
+  await device.end();
+  device = await Device.start(100);
+  await device.asks('c1', 'click', of('t1'));
+  expect(await device.asks('c2', 'click', of('t2'))).toMatch(HELD);
+  expect(device.done).toEqual(['c1']);
+});
+
 it('keeps everybody out while an act goes on, however long it takes, and counts from its end', async () => {
   device.holds = true;
   device.arrives('c1', 'click', of('t1'));

@@ -1,6 +1,5 @@
 // Whose turn it is at the screen of this device. The fact that an attempt has it is in the journal with the beginning of what it does there;
 // who is refused has done nothing.
-import { once } from 'node:events';
 import type { AttemptKey, CommandId, CommandOutcome } from '#proto';
 import { endedWithout } from '../exec/index.js';
 import type { Toolbox } from '../tools/index.js';
@@ -47,7 +46,7 @@ export class ScreenTurns {
       }
       const leftMs = deadlineMs - monotonicMs();
       if (taken.kind === 'over' || leftMs <= 0) return busy(taken);
-      await this.#change(AbortSignal.any([command.stop.signal, AbortSignal.timeout(Math.ceil(leftMs))]));
+      await this.#change(command.stop.signal, leftMs);
     }
   }
 
@@ -80,8 +79,15 @@ export class ScreenTurns {
     return other && { kind: 'held', by: other.by, until: null };
   }
 
-  async #change(orNot: AbortSignal): Promise<void> {
-    if (!orNot.aborted) await Promise.race([this.#changed.promise, once(orNot, 'abort')]);
+  /** Resolves when something has changed, the command is stopped, or its time is over. */
+  async #change(stop: AbortSignal, ms: number): Promise<void> {
+    const { promise: over, resolve } = Promise.withResolvers<void>();
+    const end = (): void => resolve();
+    const timer = setTimeout(end, ms);
+    stop.addEventListener('abort', end, { once: true });
+    await Promise.race([this.#changed.promise, over]);
+    clearTimeout(timer);
+    stop.removeEventListener('abort', end);
   }
 }
 
