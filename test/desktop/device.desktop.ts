@@ -96,20 +96,20 @@ const toolsOf = ({ register }: Registered): ReadonlyMap<string, boolean> =>
       outcomeOf(id, 'keyboard_input', { keys: 'x', control_focus: false }, attempt);
     const busy = { state: 'FAILED', error: { code: 'SCREEN_BUSY' } };
     // It has acted before this; its next one only looks.
-    expect(await presses('of another', other)).toMatchObject(busy);
+    expect(await presses('p1', other)).toMatchObject(busy);
     expect(await outcomeOf('looks', 'get_desktop_app_target_info', {}, later)).toMatchObject({ state: 'COMPLETED' });
     const gone = once(client, 'exit');
     client.kill('SIGKILL');
     await gone;
     await joins();
-    expect(await presses('of the first', ATTEMPT)).toMatchObject({
+    expect(await presses('p2', ATTEMPT)).toMatchObject({
       state: 'FAILED',
       error: { code: 'SCREEN_BUSY', message: expect.stringContaining(`attempt ${later.attempt} of the task`) },
     });
-    expect(await presses('of another again', other)).toMatchObject(busy);
+    expect(await presses('p3', other)).toMatchObject(busy);
     // Its end is told: the next one has it, and begins by looking.
     registered.connection.stop(ATTEMPT);
-    expect(await presses('of the next', other)).toMatchObject({
+    expect(await presses('p4', other)).toMatchObject({
       state: 'FAILED',
       error: { message: expect.stringMatching(/^NO_WINDOW: /u) },
     });

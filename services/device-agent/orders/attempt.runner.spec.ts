@@ -47,20 +47,6 @@ describe('a first delivery', () => {
     expect(device.forgotten).toEqual([COMMAND_A]);
   });
 
-  it('tells the device of the end of what was at its screen, which is for the next then, also of an end that is found', async () => {
-    device.respond = () => outcomeOf('COMPLETED', 'clicked');
-    const started = run.start({ ...A, tool: 'click_input' }, B);
-    const stops = (): unknown[] => device.requests.filter(({ kind }) => kind === 'stop');
-    const stop = { kind: 'stop', attempt: keyOf('a'), deviceId: DEVICE_ID };
-    await world.record(run);
-    expect(await new TestAgent(world).starts.handle(messageOf(started))).toEqual({ kind: 'done' });
-    expect(stops()).toEqual([stop]);
-    // Its process may have ended between the end and the telling.
-    expect(await new TestAgent(world).starts.handle(messageOf(started, 2))).toEqual({ kind: 'done' });
-    expect(stops()).toEqual([stop, stop]);
-    expect(await world.types('a')).toEqual(HAPPY);
-  });
-
   it('names device, session, journal and the instant after which nobody may start it, the same in every repeat', async () => {
     device.intercept = () => (device.requests.length < 3 ? { state: 'queued' } : undefined);
     await new TestAgent(world).starts.handle(messageOf(run.start(A)));

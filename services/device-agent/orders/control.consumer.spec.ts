@@ -38,6 +38,21 @@ const errorsOf = async (taskId: string) =>
   );
 
 describe('a stop', () => {
+  it('is what the device hears when what was at its screen has ended, which is for the next then, also of an end that is found', async () => {
+    device.holds = false;
+    device.respond = () => outcomeOf('COMPLETED', 'clicked');
+    const started = run.start({ ...A, tool: 'click_input' });
+    await world.record(run);
+    const stops = (): unknown[] => device.requests.filter(({ kind }) => kind === 'stop');
+    const stop = { kind: 'stop', attempt: keyOf('a'), deviceId: 'web-1' };
+    expect(await new TestAgent(world).starts.handle(messageOf(started))).toEqual({ kind: 'done' });
+    expect(stops()).toEqual([stop]);
+    // Its process may have ended between the end and the telling.
+    expect(await new TestAgent(world).starts.handle(messageOf(started, 2))).toEqual({ kind: 'done' });
+    expect(stops()).toEqual([stop, stop]);
+    expect(await world.types('a')).toEqual([ENDED]);
+  });
+
   it('is written to the attempt, obeyed by the device, and the attempt ends with what came of it', async () => {
     const start = run.start(A);
     const stop = run.stop('a');

@@ -32,8 +32,8 @@ import type { JournalRecord } from './command-journal.js';
 import type { JournalFile } from './journal-file.adapter.js';
 import {
   BUSY,
-  EXPIRED,
-  type Given,
+  NOT_IN_TIME,
+  type CommandGiven,
   OPEN_MAX,
   REUSED,
   startDeadline,
@@ -303,7 +303,7 @@ export class CommandHandler {
       const open = this.#queue.shift();
       if (open === undefined) return;
       if (this.#options.monotonicMs() - open.receivedMs >= open.startWithinMs) {
-        this.#end(open, EXPIRED);
+        this.#end(open, NOT_IN_TIME);
         continue;
       }
       open.state = 'running';
@@ -401,14 +401,14 @@ export class CommandHandler {
     if (stop.signal.reason === DEVICE_STOPPED) return { kind: 'left' };
     // It is ended like every command that was stopped before its tool was called.
     if (stop.signal.aborted) return { kind: 'collected', file: undefined };
-    if (collected.kind === 'aborted') return { kind: 'ended', outcome: EXPIRED };
+    if (collected.kind === 'aborted') return { kind: 'ended', outcome: NOT_IN_TIME };
     return { kind: 'ended', outcome: endedWithout('FAILED', collected.code, collected.message) };
   }
 
   async #execute(
     open: OpenCommand,
     args: Readonly<Record<string, Json>>,
-    { stdinFile, wall, workspace }: Given,
+    { stdinFile, wall, workspace }: CommandGiven,
   ): Promise<void> {
     const { tools, now, monotonicMs, sendOutput } = this.#options;
     const { id, digest, attempt, action, judged, on, stop } = open;
@@ -448,7 +448,7 @@ export class CommandHandler {
   async #lookedAt(
     { id, action }: OpenCommand,
     outcome: CommandOutcome,
-    { wall, workspace }: Pick<Given, 'wall' | 'workspace'>,
+    { wall, workspace }: Pick<CommandGiven, 'wall' | 'workspace'>,
   ): Promise<CommandOutcome> {
     const { wall: around, logger } = this.#options;
     if (around === undefined || wall === undefined || wall.kind === 'none') return outcome;

@@ -37,7 +37,7 @@ export interface OpenCommand {
 }
 
 /** What a command is started with beside its arguments. */
-export interface Given {
+export interface CommandGiven {
   readonly stdinFile: string | undefined;
   readonly wall: CommandWall | undefined;
   readonly workspace: string | undefined;
@@ -80,7 +80,7 @@ export const INVALID = endedWithout('FAILED', 'INVALID_COMMAND', 'a command has 
 export const OPEN_MAX = AIP_LIMITS.commandsMax;
 
 export const BUSY = endedWithout('FAILED', 'DEVICE_BUSY', `more than ${OPEN_MAX} commands are open on this device`);
-export const EXPIRED = endedWithout(
+export const NOT_IN_TIME = endedWithout(
   'FAILED',
   'EXPIRED',
   'the time in which the command could start is over; it was not run',
