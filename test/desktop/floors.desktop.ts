@@ -76,7 +76,7 @@ const reason = await whyNoDesktop();
     const { id, name } = await field();
     const thief = await StrangeWindow.open(rig.display, 'Thief');
     try {
-      await until(async () => ((await hands.windows()).result[0]?.name === 'Thief' ? true : undefined));
+      await until(async () => (await thief.isInFront()) || undefined);
       expect(await hands.refusal('keyboard_input', { id, name, keys: 'secret' })).toMatch(/^WINDOW_CHANGED: /u);
       expect(await hands.refusal('set_edit_text', { id, name, text: 'secret' })).toMatch(/^WINDOW_CHANGED: /u);
       expect(await hands.refusal('click_on_coordinates', { x: 0.5, y: 0.5 })).toMatch(/^WINDOW_CHANGED: /u);

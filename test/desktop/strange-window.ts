@@ -36,6 +36,17 @@ export class StrangeWindow {
     return strange;
   }
 
+  /** Whether it has the keyboard, and who manages windows says so, too: the one comes a moment before the other. */
+  async isInFront(): Promise<boolean> {
+    const { client, screen } = this.#display;
+    const name = await atomOf(this.#display, '_NET_ACTIVE_WINDOW');
+    const active = await asked<{ readonly data: Buffer }>((answered) =>
+      client.GetProperty(0, screen[0]?.root ?? 0, name, ANY_TYPE, 0, 1, answered),
+    );
+    const { focus } = await asked<{ readonly focus: number }>((answered) => client.GetInputFocus(answered));
+    return focus === this.#window && active.data.length >= 4 && active.data.readUInt32LE(0) === this.#window;
+  }
+
   async rename(title: string): Promise<void> {
     const [type, property] = await Promise.all(
       ['UTF8_STRING', '_NET_WM_NAME'].map((atom) => atomOf(this.#display, atom)),
@@ -58,9 +69,12 @@ export class StrangeWindow {
 const INPUT: ReadonlySet<number> = new Set([2, 4]);
 const INPUT_MASK = 0b101;
 
-const atomOf = ({ client }: XDisplay, name: string): Promise<number> =>
-  new Promise((resolve, reject) =>
-    client.InternAtom(false, name, (error, atom) =>
-      error === null || error === undefined ? resolve(atom) : reject(error),
-    ),
+const ANY_TYPE = 0;
+
+const asked = <Answer>(ask: (answered: (error: Error | null | undefined, answer: Answer) => void) => void) =>
+  new Promise<Answer>((resolve, reject) =>
+    ask((error, answer) => (error === null || error === undefined ? resolve(answer) : reject(error))),
   );
+
+const atomOf = ({ client }: XDisplay, name: string): Promise<number> =>
+  asked<number>((answered) => client.InternAtom(false, name, answered));

@@ -128,7 +128,7 @@ const pages = (): Readonly<Record<string, readonly [string, string, string?]>> =
   person: ['/people?open=cli', '.drawer'],
   request: ['/new', 'textarea'],
   examples: ['/examples', '.page-head ~ .empty:not(:text("Coming")), .card'],
-  you: ['/settings', 'table'],
+  you: ['/settings', '#main:has(table):not(:has(.empty:text("Coming")))'],
 });
 
 async function loggedIn(): Promise<NonNullable<BrowserContextOptions['storageState']>> {

@@ -191,6 +191,12 @@ function pages(run: string): Record<string, (page: Page) => Promise<void>> {
       await page.getByRole('menuitem', { name: 'Verify here' }).click();
       await page.getByRole('dialog').getByText('Everything is as it was written.').waitFor();
     },
+    actions: async (page) => {
+      await walk(page, `/runs/${run}`);
+      await star(page, 'Fail', 'failed').waitFor();
+      await page.getByRole('button', { name: 'More actions' }).click();
+      await page.getByRole('menuitem', { name: 'Verify here' }).waitFor();
+    },
     changing: async (page) => {
       await walk(page, '/attention');
       await page.getByRole('article', { name: 'Approval for ask' }).getByRole('button', { name: 'Edit' }).click();
@@ -205,6 +211,12 @@ function pages(run: string): Record<string, (page: Page) => Promise<void>> {
     search: at('/search', (page) => page.getByRole('searchbox').or(page.getByRole('textbox')).first().waitFor()),
     you: at('/settings', (page) => page.getByRole('heading', { name: 'Models' }).nth(1).waitFor()),
     nothing: at('/nowhere', (page) => page.getByText('There is nothing here.').waitFor()),
+    // Last, for what comes after it would be looked at on a phone, too.
+    more: async (page) => {
+      await page.setViewportSize(PHONE);
+      await page.getByRole('button', { name: 'More', exact: true }).click();
+      await page.getByRole('dialog', { name: 'More' }).waitFor();
+    },
   };
 }
 

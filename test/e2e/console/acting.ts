@@ -6,6 +6,18 @@ import { until } from '../system.js';
 import type { ConsoleRig } from './rig.js';
 import { confirm, picture, press, star, submitGoal, submitPlan, walk } from './seat.js';
 
+/** In the page, before anything of it: it lies behind another one, its notices were allowed, and what they say is kept. */
+const LOOKS_ELSEWHERE = `
+  globalThis.notices = [];
+  Object.defineProperty(document, 'hidden', { get: () => true });
+  globalThis.Notification = class extends EventTarget {
+    static permission = 'granted';
+    constructor(title, { body }) {
+      super();
+      notices.push(title + ': ' + body);
+    }
+  };`;
+
 export function testsOfActing(rig: () => ConsoleRig): void {
   it('is asked for in words and told more while it goes on: two browsers see the same stars come and change', async () => {
     const [page, other] = [await rig().operator(), await rig().operator()];
@@ -34,11 +46,23 @@ export function testsOfActing(rig: () => ConsoleRig): void {
   it('waits for what its agent asks: a viewer sees it and may not decide, an approver approves and answers', async () => {
     const page = await rig().operator();
     const viewer = await rig().person('vera', ['viewer']);
+    const away = await rig().operator();
+    await away.addInitScript(LOOKS_ELSEWHERE);
+    await away.goto('/attention');
+    await away.getByRole('heading', { name: 'Needs attention' }).waitFor();
+    await away.getByText('Coming …').waitFor({ state: 'detached' });
+    expect(await away.evaluate('notices')).toEqual([]);
     const run = await submitPlan(
       page,
       inARow('Tidy up', inWords('tidy', 'Tidy the logs', 'Tidy the logs (story-tidy).')),
     );
     await page.getByRole('link', { name: 'Waits for 1 decision of a person' }).waitFor();
+    const notices = await until('a notice', async () => {
+      const all = await away.evaluate<string[]>('notices');
+      return all.length > 0 ? all : undefined;
+    });
+    expect(notices[0]).toMatch(/^Orrery: \d+ open: somebody is needed\.$/u);
+    await away.close();
     await viewer.goto(`/runs/${run}`);
     await star(viewer, 'Tidy the logs', 'running').waitFor();
     for (const name of ['Pause', 'Cancel run', 'Fork from here', 'Say'])

@@ -361,6 +361,7 @@ export const words = {
     sandbox: 'Sandbox',
     why: 'Why it is asked',
     thought: 'What it thinks',
+    came: 'Where it comes from',
     plan: 'What it means to do next',
     until: 'Counts as a no at',
     run: 'Run',

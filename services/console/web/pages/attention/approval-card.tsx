@@ -28,6 +28,9 @@ const MINUTE_MS = 60_000;
 /** What stands around it is one word away there: the command and the buttons are to be seen together. */
 const PHONE = '(max-width: 599px)';
 
+/** No model has thought of what is asked: it is the exact command of a task. Steps of agents begin at 1. */
+const isOfPlan = ({ ask }: ApprovalView): boolean => ask.step === 0;
+
 /** One thing that an agent asks a person: exactly what would run, with what, and why it is asked. */
 export function ApprovalCard({ approval, entry, onDone }: ApprovalCardProps): ReactElement {
   const { approvalId, ask, runId, taskId, requestedAt, needed = 1, given = [] } = approval;
@@ -95,14 +98,16 @@ export function ApprovalCard({ approval, entry, onDone }: ApprovalCardProps): Re
             words.approval.why,
             ask.kind === 'approval' ? <Foreign text={`${ask.reasons.join(' ')} (${ask.rule})`} /> : null,
           ],
-          [
-            words.approval.thought,
-            ask.thought === '' ? null : (
-              <>
-                <ForeignMark by="model" /> <Foreign text={ask.thought} />
-              </>
-            ),
-          ],
+          isOfPlan(approval)
+            ? [words.approval.came, <Foreign text={ask.thought} />]
+            : [
+                words.approval.thought,
+                ask.thought === '' ? null : (
+                  <>
+                    <ForeignMark by="model" /> <Foreign text={ask.thought} />
+                  </>
+                ),
+              ],
           [words.approval.until, dateTimeText(ask.expiresAt)],
           [
             words.approval.given,
