@@ -31,8 +31,7 @@ function parse(parser: Parser, text: string): ParsedScript {
     return { ok: false, reason: `The command is longer than ${SYNTAX_LIMITS.charsMax} characters.` };
   let tree: Tree | null = null;
   try {
-    const deadline = performance.now() + SYNTAX_LIMITS.parseMsMax;
-    tree = parser.parse(text, null, { progressCallback: () => performance.now() > deadline });
+    tree = parser.parse(text, null, { progressCallback: tooMuchWork() });
     if (tree === null) {
       parser.reset();
       return { ok: false, reason: 'The command takes too long to read.' };
@@ -44,6 +43,17 @@ function parse(parser: Parser, text: string): ParsedScript {
   } finally {
     tree?.delete();
   }
+}
+
+/** Measured by the thread's own work: a machine that stalls must not turn a plain command into one that nobody can read. */
+function tooMuchWork(): () => boolean {
+  const before = process.threadCpuUsage();
+  let asked = 0;
+  return () => {
+    if (++asked <= SYNTAX_LIMITS.parseStepsMin) return false;
+    const { user, system } = process.threadCpuUsage(before);
+    return user + system > SYNTAX_LIMITS.parseCpuMsMax * 1_000;
+  };
 }
 
 class TooMuch extends Error {}
