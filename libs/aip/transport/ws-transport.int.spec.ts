@@ -5,6 +5,7 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { WebSocket, WebSocketServer } from 'ws';
 import { AIP_LIMITS } from '#proto';
 import { ChaosProxy } from '#libs/testing';
+import { livenessPolicy } from './liveness.js';
 import type { Closed, Transport } from './transport.js';
 import { connectWs, HandshakeRefused, wsTransport, type WsTransportOptions } from './ws-transport.adapter.js';
 
@@ -29,17 +30,19 @@ interface Ends {
   readonly server: Transport;
 }
 
-/** A listener on loopback; `accepted` is its first connection. */
+/** A listener on loopback; `accepted` is its first connection, `socket` what that is made of. */
 async function listener(serverOptions: Partial<WsTransportOptions> = {}, maxPayload = 1_000) {
   const { promise: accepted, resolve } = Promise.withResolvers<Transport>();
+  const { promise: socket, resolve: open } = Promise.withResolvers<WebSocket>();
   const server = new WebSocketServer({ port: 0, host: '127.0.0.1', maxPayload });
-  server.on('connection', (socket) => {
-    cleanups.push(() => socket.terminate());
-    resolve(wsTransport(socket, { clock: CLOCK, ...serverOptions }));
+  server.on('connection', (one) => {
+    cleanups.push(() => one.terminate());
+    open(one);
+    resolve(wsTransport(one, { clock: CLOCK, ...serverOptions }));
   });
   cleanups.push(() => server.close());
   await once(server, 'listening');
-  return { url: `ws://127.0.0.1:${(server.address() as AddressInfo).port}`, accepted };
+  return { url: `ws://127.0.0.1:${(server.address() as AddressInfo).port}`, accepted, socket };
 }
 
 /** Both ends of a WebSocket. */
@@ -122,17 +125,19 @@ describe('wsTransport', () => {
   });
 
   it('keeps a peer that only answers pings', async () => {
-    // Every look at the clock takes 10 s, so that the third ping comes when a peer that was never heard is long dead.
+    // Goes on only when an answer has come, so that the third ping comes when a peer that was never heard is long dead.
     let nowMs = 0;
-    const clock = { now: () => (nowMs += 10_000) };
-    const { url, accepted } = await listener({ clock, checkEveryMs: 100 });
+    const { url, accepted, socket } = await listener({ clock: { now: () => nowMs }, checkEveryMs: 10 });
     const client = new WebSocket(url);
     client.on('error', () => undefined);
     cleanups.push(() => client.terminate());
     const closed = listen(await accepted).closed.then(({ code }) => `closed with ${code}`);
     for (let pings = 0; pings < 3; pings++) {
-      expect(await Promise.race([once(client, 'ping').then(() => 'pinged'), closed])).toBe('pinged');
+      const answered = once(await socket, 'pong').then(() => 'answered');
+      nowMs += livenessPolicy(AIP_LIMITS.deadAfterMs).pingEveryMs + 1;
+      expect(await Promise.race([answered, closed])).toBe('answered');
     }
+    expect(nowMs).toBeGreaterThan(AIP_LIMITS.deadAfterMs);
   });
 
   it('is congested while the peer does not read, tells when it is not any more', async () => {

@@ -26,6 +26,8 @@ export interface VerbRequest<V extends RunVerb> extends CommandSigner {
   /** One per intent: a sender of the same id means the same thing, and it is decided once. A new one when absent. */
   readonly id?: VerbId | undefined;
   readonly deadlineMs?: number;
+  /** What the deadline is counted by; the clock of the machine when absent. */
+  readonly monotonicMs?: () => number;
   readonly signal?: AbortSignal;
   /** Told why it is not answered yet, before each repetition. */
   readonly onRepeat?: (why: string) => void;
@@ -56,12 +58,13 @@ export function parseVerbFields<V extends RunVerb>(verb: V, input: unknown): Par
  */
 export async function sendVerb<V extends RunVerb>(nc: NatsConnection, request: VerbRequest<V>): Promise<VerbOutcome> {
   const { runId, verb, fields, seed, now, vouched, deadlineMs = VERB_DEADLINE_MS, signal } = request;
+  const { monotonicMs = () => performance.now() } = request;
   const id = request.id ?? ulid(now());
   const subject = subjects.verb(runId, verb);
   // As it will arrive: what is signed has no fields without a value.
   const body = JSON.parse(JSON.stringify({ ...fields, id })) as object;
-  const end = performance.now() + deadlineMs;
-  const left = (): number => end - performance.now();
+  const end = monotonicMs() + deadlineMs;
+  const left = (): number => end - monotonicMs();
   for (;;) {
     if (signal?.aborted === true) return { answer: 'unknown', id, why: INTERRUPTED };
     const actor = proveActor(seed, { subject, at: new Date(now()).toISOString(), body, vouched });

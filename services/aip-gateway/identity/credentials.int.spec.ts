@@ -13,16 +13,17 @@ import { systemClock } from '#libs/platform';
 import { FakeDevice } from '#libs/testing';
 import { AIP_CLOSE, type DeviceId } from '#proto';
 import { StandInRegistry } from './registry.testing.js';
-import { run, TestBench, until, type BenchGateway } from '../testing/test-bench.adapter.js';
+import { run, TestBench, type BenchGateway } from '../testing/test-bench.adapter.js';
 
 /** How long a credential lasts here. */
 const LIFE_MS = 600_000;
-/** The same where one is to expire: it is waited for, and what comes before is long over by then. */
-const SHORT_LIFE_MS = 6_000;
-/** The same where it is to be renewed before. */
-const RENEWED_LIFE_MS = 15_000;
+/** The same where one is to expire: less than what makes a gateway ask whether a device is still there. */
+const SHORT_LIFE_MS = 15_000;
 /** Longer than the second within which no connection is told of two. */
 const RENEWS_AGAIN_MS = 1_500;
+/** How far a test has put the clock of the gateways and of the registry forward. */
+let aheadMs = 0;
+const CLOCK = { now: () => Date.now() + aheadMs };
 
 let bench: TestBench;
 let registry: StandInRegistry;
@@ -30,11 +31,12 @@ let registryNc: NatsConnection;
 beforeAll(async () => {
   bench = await TestBench.start();
   registryNc = await bench.as('registry');
-  registry = new StandInRegistry(LIFE_MS);
+  registry = new StandInRegistry(LIFE_MS, CLOCK);
   await registry.serve(registryNc);
 });
 afterEach(() => {
   registry.lifeMs = LIFE_MS;
+  aheadMs = 0;
   return bench.clear();
 });
 afterAll(async () => {
@@ -43,7 +45,7 @@ afterAll(async () => {
   await bench.stop();
 });
 
-const gatewayOnBus = (): Promise<BenchGateway> => bench.gateway({ registry: 'on the bus' });
+const gatewayOnBus = (): Promise<BenchGateway> => bench.gateway({ registry: 'on the bus', clock: CLOCK });
 
 interface Answered {
   readonly status: number;
@@ -59,13 +61,13 @@ async function post({ url }: BenchGateway, path: string, body: object): Promise<
 }
 
 async function joinWith(gateway: BenchGateway, token: string, secret: DeviceSecret): Promise<Answered> {
-  const assertion = await makeJoinAssertion(secret, { token, now: Date.now() });
+  const assertion = await makeJoinAssertion(secret, { token, now: CLOCK.now() });
   return post(gateway, '/v1/join', { token, assertion });
 }
 
 async function renewAs(gateway: BenchGateway, deviceId: DeviceId, secret: DeviceSecret): Promise<Answered> {
   return post(gateway, '/v1/credential', {
-    assertion: await makeRenewAssertion(secret, { deviceId, now: Date.now() }),
+    assertion: await makeRenewAssertion(secret, { deviceId, now: CLOCK.now() }),
   });
 }
 
@@ -88,15 +90,6 @@ const refusedWith = (gateway: BenchGateway, token: string): Promise<unknown> =>
       return { status: 101 };
     },
     (error: unknown) => error,
-  );
-
-const untilExpired = (gateway: BenchGateway, credential: string): Promise<unknown> =>
-  until(
-    async () => {
-      await new Promise((resolve) => setTimeout(resolve, 250));
-      return (await refusedWith(gateway, credential)) as { status: number };
-    },
-    ({ status }) => status === 401,
   );
 
 describe('a device with a join token', () => {
@@ -170,13 +163,16 @@ describe('a credential', () => {
   it('that has expired closes the connection that it opened', async () => {
     const { gateway, credential } = await joined('c3', SHORT_LIFE_MS);
     const device = await dialWith(gateway, 'c3', credential);
+    aheadMs = SHORT_LIFE_MS;
     expect(await device.closed).toMatchObject({ code: AIP_CLOSE.expired });
     expect(await refusedWith(gateway, credential)).toMatchObject({ status: 401 });
   });
 
   it('that is renewed in time keeps the connection open, and the next one too', async () => {
-    const { gateway, secret, credential } = await joined('c4', RENEWED_LIFE_MS);
+    const { gateway, secret, credential } = await joined('c4', SHORT_LIFE_MS);
+    const unrenewed = await joinWith(gateway, registry.enrol('c4u'), makeDeviceSecret());
     const device = await dialWith(gateway, 'c4', credential);
+    const other = await dialWith(gateway, 'c4u', unrenewed.credential);
     let ended = false;
     void device.closed.then(() => (ended = true));
     registry.lifeMs = LIFE_MS;
@@ -184,11 +180,14 @@ describe('a credential', () => {
       const next = await renewAs(gateway, 'c4', secret);
       device.send({ type: 'credential', orrery: { credential: next.credential } });
       await device.until(() => device.received.filter(({ type }) => type === 'heartbeat').length > renewals || ended);
-      await new Promise((resolve) => setTimeout(resolve, RENEWS_AGAIN_MS));
+      aheadMs += RENEWS_AGAIN_MS;
     }
-    await untilExpired(gateway, credential);
-    expect(ended).toBe(false);
+    aheadMs = SHORT_LIFE_MS;
+    expect(await refusedWith(gateway, credential)).toMatchObject({ status: 401 });
+    // The gateway has looked at all of them by then.
+    expect(await other.closed).toMatchObject({ code: AIP_CLOSE.expired });
     expect(await bench.ask(run(device, 'a'))).toMatchObject({ state: 'finished' });
+    expect(ended).toBe(false);
   });
 
   it('of another device renews nothing', async () => {
@@ -200,13 +199,15 @@ describe('a credential', () => {
     expect(await device.until(({ type }) => type === 'error')).toMatchObject({
       error: expect.stringContaining('not that of this device'),
     });
+    aheadMs = SHORT_LIFE_MS;
     expect(await device.closed).toMatchObject({ code: AIP_CLOSE.expired });
   });
 
   it('is got with the key alone, also after a long time', async () => {
     const { gateway, secret, credential } = await joined('c7', SHORT_LIFE_MS);
     registry.lifeMs = LIFE_MS;
-    await untilExpired(gateway, credential);
+    aheadMs = SHORT_LIFE_MS;
+    expect(await refusedWith(gateway, credential)).toMatchObject({ status: 401 });
     const next = await renewAs(gateway, 'c7', secret);
     await dialWith(gateway, 'c7', next.credential);
     expect(await renewAs(gateway, 'c7', makeDeviceSecret())).toMatchObject({ status: 401 });

@@ -3,6 +3,7 @@ import { createUser } from '@nats-io/nkeys';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { CredentialIssuer, newJoinToken, tokenHash, verifyJoinAssertion, verifyRenewAssertion } from '#libs/keys';
 import { QueryRefusedError, serveQueries, type QueryAnswer, type QueryHandlers, type Served } from '#libs/messaging';
+import type { Clock } from '#libs/platform';
 import { ANYBODY } from '#libs/testing';
 import type { DeviceId, DeviceKey, Identity, RefusalCode } from '#proto';
 
@@ -18,13 +19,15 @@ type Issued = QueryAnswer<'registry', 'join'>;
 export class StandInRegistry {
   /** How long the next credentials last. */
   lifeMs: number;
+  readonly #clock: Clock;
   readonly #seed = new TextDecoder().decode(createUser().getSeed());
   readonly #devices = new Map<DeviceId, Known>();
   readonly #revoked: DeviceId[] = [];
   #served: Served | undefined;
 
-  constructor(lifeMs: number) {
+  constructor(lifeMs: number, clock: Clock) {
     this.lifeMs = lifeMs;
+    this.#clock = clock;
   }
 
   async serve(nc: NatsConnection): Promise<void> {
@@ -41,7 +44,7 @@ export class StandInRegistry {
   /** A join token for this device. */
   enrol(deviceId: DeviceId, goodForMs = 60_000): string {
     const token = newJoinToken();
-    const join = { tokenHash: tokenHash(token), untilMs: Date.now() + goodForMs };
+    const join = { tokenHash: tokenHash(token), untilMs: this.#clock.now() + goodForMs };
     this.#devices.set(deviceId, { tokenHash: undefined, key: undefined, ...this.#devices.get(deviceId), join });
     return token;
   }
@@ -77,7 +80,7 @@ export class StandInRegistry {
   }
 
   async #deviceBehind(credential: string): Promise<Identity | null> {
-    const claims = await this.#issuer().read(credential, Date.now());
+    const claims = await this.#issuer().read(credential, this.#clock.now());
     if (claims === undefined || !this.#devices.has(claims.deviceId)) return null;
     return { id: claims.deviceId, role: 'device', targets: null, expiresAt: claims.expiresAt };
   }
@@ -86,18 +89,19 @@ export class StandInRegistry {
     const [deviceId, known] =
       [...this.#devices].find(([, { join, key }]) => join?.tokenHash === hash || key?.tokenHash === hash) ?? [];
     if (deviceId === undefined || known === undefined) throw refused('TOKEN_UNKNOWN');
-    const proven = await verifyJoinAssertion(assertion, { tokenHash: hash, now: Date.now() });
+    const proven = await verifyJoinAssertion(assertion, { tokenHash: hash, now: this.#clock.now() });
     if (!proven.ok) throw refused(proven.code, proven.reason);
     const { publicKey } = proven;
     if (known.key?.tokenHash === hash && known.key.publicKey !== publicKey) throw refused('TOKEN_USED');
-    if (known.key?.tokenHash !== hash && (known.join?.untilMs ?? 0) <= Date.now()) throw refused('TOKEN_EXPIRED');
+    if (known.key?.tokenHash !== hash && (known.join?.untilMs ?? 0) <= this.#clock.now())
+      throw refused('TOKEN_EXPIRED');
     this.#devices.set(deviceId, { ...known, join: undefined, key: { publicKey, tokenHash: hash } });
     return this.#issue(deviceId, publicKey);
   }
 
   async #renew(assertion: string): Promise<Issued> {
     const keyOf = (deviceId: DeviceId): DeviceKey | undefined => this.#devices.get(deviceId)?.key?.publicKey;
-    const proven = await verifyRenewAssertion(assertion, { keyOf, now: Date.now() });
+    const proven = await verifyRenewAssertion(assertion, { keyOf, now: this.#clock.now() });
     if (!proven.ok) throw refused(proven.code, proven.reason);
     return this.#issue(proven.deviceId, keyOf(proven.deviceId) ?? '');
   }
@@ -107,7 +111,7 @@ export class StandInRegistry {
   }
 
   async #issue(deviceId: DeviceId, key: DeviceKey): Promise<Issued> {
-    return { deviceId, ...(await this.#issuer().issue(deviceId, key, { at: Date.now(), id: randomUUID() })) };
+    return { deviceId, ...(await this.#issuer().issue(deviceId, key, { at: this.#clock.now(), id: randomUUID() })) };
   }
 }
 

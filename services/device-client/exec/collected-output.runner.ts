@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { ExecCliResult } from '#proto';
 import {
   HeadTail,
@@ -10,6 +11,8 @@ import {
 } from '../output/index.js';
 import { RedactedStream, type Redactor } from '../secrets/index.js';
 import { EXEC_LIMITS } from './exec-cli.js';
+
+const DRAIN_LOOK_MS = 20;
 
 /** What a stream has given until now. */
 export interface Collected {
@@ -69,10 +72,17 @@ export async function wholeOutputs(
   return { ...(stdout && { stdout }), ...(stderr && { stderr }) };
 }
 
-/** Both streams to their ends, or as far as they come while somebody outside of the group holds them open. */
+/**
+ * Both streams to their ends, or as far as they come while somebody outside of the group holds them open. The time is that in which this
+ * process could read: however long a machine stands still, what is in the pipes by then is read.
+ */
 export async function outputsEnded(...streams: Promise<void>[]): Promise<void> {
-  const { promise: late, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, EXEC_LIMITS.drainMs);
-  await Promise.race([Promise.all(streams), late]);
-  clearTimeout(timer);
+  const ended = new AbortController();
+  const late = async (): Promise<void> => {
+    const { signal } = ended;
+    for (let waitedMs = 0; waitedMs < EXEC_LIMITS.drainMs && !signal.aborted; waitedMs += DRAIN_LOOK_MS)
+      await sleep(DRAIN_LOOK_MS, undefined, { signal }).catch(() => undefined);
+  };
+  await Promise.race([Promise.all(streams), late()]);
+  ended.abort();
 }
