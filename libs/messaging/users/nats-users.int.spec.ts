@@ -311,7 +311,7 @@ describe('what each service does', () => {
       callback: (_, message) => void message.respond(message.subject),
     });
     await (await as('orchestrator')).flush();
-    expect((await nc.request(subject, '{}')).string()).toBe(subject);
+    expect((await nc.request(subject, '{}', { timeout: 20_000 })).string()).toBe(subject);
     serving.unsubscribe();
   });
 });

@@ -11,6 +11,8 @@ import type { QueryHandlers, Served } from './queries.adapter.js';
 import { QueryRefusedError, QueryUnavailableError } from './refused.js';
 
 const RUN = '0123456789abcdefghjkmnpqrs';
+/** A limit for what hangs: what is slow has a busy machine. */
+const ANSWER_MS = 60_000;
 
 describe('queries', () => {
   let server: TestNats;
@@ -40,6 +42,9 @@ describe('queries', () => {
     await nc.close();
     await server.stop();
   });
+
+  /** A question as it stands, whatever it is. */
+  const put = (text: string) => nc.request(subjects.query('logging', 'runs'), text, { timeout: ANSWER_MS });
 
   it('are answered with what was promised', async () => {
     expect(await query(nc, 'logging', 'report', { runId: RUN })).toEqual({ runId: RUN, markdown: `# ${RUN}` });
@@ -86,7 +91,7 @@ describe('queries', () => {
       const error: unknown = await query(nc, 'logging', 'runs', request).catch((refusal: unknown) => refusal);
       return (error as QueryRefusedError).refusal;
     };
-    const raw = QueryError.parse((await nc.request(subjects.query('logging', 'runs'), '{')).json());
+    const raw = QueryError.parse((await put('{')).json());
     expect(raw.error.code).toBe('INVALID_JSON');
     expect(await asked({ limit: 0 })).toMatchObject({ code: 'INVALID_REQUEST', issues: [{ path: 'limit' }] });
     expect((await asked({ limits: 1 })).issues).toEqual([
@@ -96,10 +101,10 @@ describe('queries', () => {
 
   it('are answered to nobody who does not say who he is', async () => {
     for (const body of ['', '{}', '[]', '"x"', 'null', '{"limit":1}']) {
-      const { error } = QueryError.parse((await nc.request(subjects.query('logging', 'runs'), body)).json());
+      const { error } = QueryError.parse((await put(body)).json());
       expect(error).toMatchObject({ code: 'UNAUTHORIZED', message: 'It is not signed.', issues: [{ path: 'actor' }] });
     }
-    const half = await nc.request(subjects.query('logging', 'runs'), '{"actor":{"key":"U1"}}');
+    const half = await put('{"actor":{"key":"U1"}}');
     expect(QueryError.parse(half.json()).error).toMatchObject({
       code: 'INVALID_REQUEST',
       issues: [{ path: 'actor.key' }, {}, {}],
@@ -164,7 +169,7 @@ describe('queries', () => {
   });
 
   it('can be discovered, and end', async () => {
-    const found = await nc.request('$SRV.INFO.orrery-logging');
+    const found = await nc.request('$SRV.INFO.orrery-logging', '', { timeout: ANSWER_MS });
     expect(found.json()).toMatchObject({
       name: 'orrery-logging',
       endpoints: expect.arrayContaining([expect.objectContaining({ subject: 'orrery.v.logging.run' })]),

@@ -162,7 +162,8 @@ describe('a task of a constellation client', () => {
     const endpoint = await connect((await listen(GALAXY, hasty)).url);
     expect(await endpoint.task(call('s1'))).toMatchObject({
       status: 'failed',
-      error: expect.stringMatching(/^TRY_AGAIN: nobody takes/u),
+      // An answer that says that nobody is there may be late on a busy machine, too.
+      error: expect.stringMatching(/^TRY_AGAIN: nobody (?:takes|has said)/u),
     });
   });
 

@@ -51,8 +51,8 @@ describe('sockets without a handshake', () => {
   const SOCKETS = 10_000;
   /** Of this process and of the one that opens the sockets. */
   const SPARE_FILES = 1_000;
-  /** On a machine that is busy the first are gone before the last has come. */
-  const SOCKETS_AT_ONCE_MIN = 500;
+  /** Fewer than are opened at a time: on a machine that is busy the first are gone before the last has come. */
+  const SOCKETS_AT_ONCE_MIN = 100;
   const LOOK_MS = 10;
 
   async function filesMax(): Promise<number> {
@@ -75,7 +75,7 @@ describe('sockets without a handshake', () => {
       clearInterval(looking);
       expect(opened).toBe(`opened ${count}`);
       expect(most).toBeGreaterThan(SOCKETS_AT_ONCE_MIN);
-      await works(gateway, 'h1');
+      await worksAfterTries(gateway, 'h1');
       await until(
         async () => gateway.sockets.unprovenCount,
         (left) => left === 0,
