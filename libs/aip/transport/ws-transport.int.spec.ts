@@ -79,7 +79,7 @@ describe('wsTransport', () => {
   it('takes the bytes of a frame that is not whole yet as a sign of life', async () => {
     const { url, accepted } = await listener();
     const line = await ChaosProxy.start(url);
-    const liveness = { pingEveryMs: 100, deadAfterMs: 500 };
+    const liveness = { pingEveryMs: 100, deadAfterMs: 250 };
     const client = await connectWs({ url: line.url, clock: patientClock(), liveness, checkEveryMs: 20 });
     cleanups.push(
       () => client.terminate(),
@@ -88,7 +88,7 @@ describe('wsTransport', () => {
     const one = listen(client);
     // Its whole way takes four times as long as silence may take.
     line.shape({ bytesPerSecond: 10_000 }, 'down');
-    (await accepted).send('x'.repeat(20_000));
+    (await accepted).send('x'.repeat(10_000));
     expect(await Promise.race([one.after(1), one.closed])).toBeUndefined();
   });
 

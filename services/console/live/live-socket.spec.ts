@@ -47,7 +47,7 @@ it('drops who takes nothing, with a code that says so, and waits for who takes i
   expect(await code).toBe(LIVE_CLOSE.slow);
 
   // Slowly is as slowly as this machine is.
-  const other = await connected({ drainMsMax: 3_600_000 });
+  const other = await connected({ drainMsMax: 3_600_000, closeMsMax: 60_000 });
   let taken = 0;
   other.client.on('message', () => (taken += 1));
   for (let more = 0; more < 20; more++) expect(await other.socket.send(MESSAGE)).toBe(true);
@@ -74,7 +74,7 @@ it('lets go of who does not say that he is still there', async () => {
 });
 
 it('lets many words through at once, and then each in its time, until it is over', async () => {
-  const { socket, client, code } = await connected({ wordsMax: 2, wordMs: 3_600_000 });
+  const { socket, client, code } = await connected({ wordsMax: 2, wordMs: 3_600_000, closeMsMax: 60_000 });
   await new Promise((opened) => client.once('open', opened));
   await socket.turn();
   await socket.turn();
