@@ -10,6 +10,7 @@ import { keysOfBucket, parseJson } from '#proto';
 const LOOK_AGAIN_MS = 500;
 /** Who waits for what was written a moment ago waits no longer: it is told in milliseconds, or something is wrong. */
 const CATCH_UP_MS_MAX = 2_000;
+const CATCH_UP_TICK_MS = 50;
 /** Who takes a key out of a bucket writes it here. */
 const HEADER_OPERATION = 'KV-Operation';
 /** The server writes it when a key has expired. */
@@ -118,7 +119,8 @@ class Follower {
 
   async caughtUp(): Promise<void> {
     const { bucket, signal, report } = this.#options;
-    const limit = AbortSignal.any([signal, AbortSignal.timeout(CATCH_UP_MS_MAX)]);
+    const time = hearingTime(CATCH_UP_MS_MAX);
+    const limit = AbortSignal.any([signal, time.over]);
     const over = once(limit, 'abort');
     const { stream, filter } = streamOf(bucket);
     try {
@@ -127,6 +129,8 @@ class Follower {
       while (isBehind()) await Promise.race([this.#moved.promise, over]);
     } catch (error) {
       report(error);
+    } finally {
+      time.end();
     }
   }
 
@@ -193,4 +197,18 @@ function operationOf(header: MsgHdrs): BucketEntry['operation'] {
 function putNewest(entries: Map<string, BucketEntry>, entry: BucketEntry): void {
   entries.delete(entry.key);
   entries.set(entry.key, entry);
+}
+
+/**
+ * Over when so much time has passed in which this process could have heard something: a machine that stands still takes none of it, and
+ * what has come meanwhile is read before anybody says that it did not come.
+ */
+function hearingTime(ms: number): { readonly over: AbortSignal; readonly end: () => void } {
+  const over = new AbortController();
+  let leftMs = ms;
+  const timer = setInterval(() => {
+    leftMs -= CATCH_UP_TICK_MS;
+    if (leftMs <= 0) over.abort();
+  }, CATCH_UP_TICK_MS);
+  return { over: over.signal, end: () => clearInterval(timer) };
 }
