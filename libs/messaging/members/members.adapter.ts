@@ -8,6 +8,7 @@ import type { Clock } from '../connection/index.js';
 
 const HEARTBEAT_MS = 500;
 const REQUEST_TIMEOUT_MS = 1_000;
+const LEAVE_TRIES = 2;
 const READ_BATCH_MAX = 1_000;
 
 export interface MembersOptions {
@@ -70,7 +71,17 @@ export class Members {
     this.#own([]);
     await this.#beating;
     if (this.#nc.isClosed()) return;
-    await (await this.#bucket()).purge(this.#key).catch(() => {}); // it expires by itself, too
+    // Not only once: a machine may have stood still. After that it expires by itself.
+    for (let tries = 0; tries < LEAVE_TRIES; tries++) if (await this.#isTakenBack()) return;
+  }
+
+  async #isTakenBack(): Promise<boolean> {
+    try {
+      await (await this.#bucket()).purge(this.#key);
+      return true;
+    } catch {
+      return false;
+    }
   }
 
   async #beat(): Promise<void> {

@@ -9,6 +9,7 @@ import { SERVICE } from '../live/index.js';
 
 const HEARTBEAT_MS = 500;
 const TIMEOUT_MS = 1_000;
+const LEAVE_TRIES = 2;
 
 interface AnnouncementParts {
   readonly nc: NatsConnection;
@@ -45,7 +46,17 @@ export class Announcement extends Loop {
     await this.end();
     const { nc, agents } = this.#parts;
     if (agents.length === 0 || nc.isClosed()) return;
-    await (await this.#bucket()).purge(this.#key).catch(() => {}); // it expires by itself, too
+    // Not only once: a machine may have stood still. After that it expires by itself.
+    for (let tries = 0; tries < LEAVE_TRIES; tries++) if (await this.#isTakenBack()) return;
+  }
+
+  async #isTakenBack(): Promise<boolean> {
+    try {
+      await (await this.#bucket()).purge(this.#key);
+      return true;
+    } catch {
+      return false;
+    }
   }
 
   async #say(): Promise<void> {
