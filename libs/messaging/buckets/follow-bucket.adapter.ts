@@ -3,14 +3,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { KvEntry } from '@nats-io/kv';
 import type { MsgHdrs, NatsConnection } from '@nats-io/transport-node';
 import type { z } from 'zod';
-import { ConnectionWatch } from '../connection/index.js';
+import { ConnectionWatch, hearingTime } from '../connection/index.js';
 import { lastStored, readStream, type ReadMessage } from '../streams/index.js';
 import { keysOfBucket, parseJson } from '#proto';
 
 const LOOK_AGAIN_MS = 500;
 /** Who waits for what was written a moment ago waits no longer: it is told in milliseconds, or something is wrong. */
 const CATCH_UP_MS_MAX = 2_000;
-const CATCH_UP_TICK_MS = 50;
 /** Who takes a key out of a bucket writes it here. */
 const HEADER_OPERATION = 'KV-Operation';
 /** The server writes it when a key has expired. */
@@ -197,18 +196,4 @@ function operationOf(header: MsgHdrs): BucketEntry['operation'] {
 function putNewest(entries: Map<string, BucketEntry>, entry: BucketEntry): void {
   entries.delete(entry.key);
   entries.set(entry.key, entry);
-}
-
-/**
- * Over when so much time has passed in which this process could have heard something: a machine that stands still takes none of it, and
- * what has come meanwhile is read before anybody says that it did not come.
- */
-function hearingTime(ms: number): { readonly over: AbortSignal; readonly end: () => void } {
-  const over = new AbortController();
-  let leftMs = ms;
-  const timer = setInterval(() => {
-    leftMs -= CATCH_UP_TICK_MS;
-    if (leftMs <= 0) over.abort();
-  }, CATCH_UP_TICK_MS);
-  return { over: over.signal, end: () => clearInterval(timer) };
 }

@@ -1,4 +1,5 @@
 import type { NatsConnection } from '@nats-io/transport-node';
+import { hearingTime } from './hearing-time.adapter.js';
 
 /** How long a request waits for a broken connection to come back before it is given up. */
 const RECONNECT_WAIT_MS = 4_000;
@@ -54,7 +55,10 @@ export class ConnectionWatch {
 
   /** Whether it stands, or does again before a person has waited long; within the time at most. */
   async isBackSoon(withinMs: number = AWAY_WAIT_MS): Promise<boolean> {
-    await this.back(AbortSignal.timeout(Math.min(withinMs, AWAY_WAIT_MS)));
+    if (this.#connected) return true;
+    const time = hearingTime(Math.min(withinMs, AWAY_WAIT_MS));
+    await this.back(time.over);
+    time.end();
     return this.#connected;
   }
 

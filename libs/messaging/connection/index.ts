@@ -7,6 +7,7 @@ export * from './clock.js';
 export * from './connection-watch.adapter.js';
 export * from './disk.adapter.js';
 export { greetingOf } from './greeting.adapter.js';
+export { hearingTime } from './hearing-time.adapter.js';
 export * from './server-check.adapter.js';
 export * from './store.adapter.js';
 export * from './store-watch.adapter.js';
