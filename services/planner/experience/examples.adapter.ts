@@ -1,5 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { once } from 'node:events';
 import type { Logger } from 'pino';
+import { hearingTime } from '#libs/messaging';
 import type { Experience } from '#proto';
 import type { ExampleEmbeddings } from './example-embeddings.runner.js';
 import { EXAMPLES_MAX, RANKED_MAX, type ExperienceStore } from './experience-store.js';
@@ -46,6 +47,7 @@ export function examplesFrom(
 }
 
 async function tooLate(limitMs: number, signal: AbortSignal): Promise<never> {
-  await sleep(limitMs, undefined, { signal });
+  const time = hearingTime(limitMs);
+  await once(time.over, 'abort', { signal }).finally(time.end);
   throw new Error(`no answer in ${limitMs} ms`);
 }

@@ -5,6 +5,7 @@ import type { Logger } from 'pino';
 import type { z } from 'zod';
 import { STREAMS } from '#proto';
 import { parseCommits, readCommits, type Stored, type StreamEntry } from '#libs/event-log';
+import { hearingTime } from '#libs/messaging';
 import { Loop, untilItWorks } from '#libs/platform';
 import { SharedLook } from './shared-look.js';
 
@@ -79,8 +80,11 @@ export abstract class LogFollower<C> extends Loop {
 
   /** True when everything up to this sequence is folded in, false when that took too long. */
   async reached(sequence: number, limitMs = CATCH_UP_MS_MAX): Promise<boolean> {
-    const within = AbortSignal.any([this.signal, AbortSignal.timeout(limitMs)]);
-    while (this.#folded < sequence && !within.aborted) await sleep(CATCH_UP_LOOK_MS);
+    if (this.#folded >= sequence) return true;
+    const time = hearingTime(limitMs);
+    const isOver = (): boolean => this.signal.aborted || time.over.aborted;
+    while (this.#folded < sequence && !isOver()) await sleep(CATCH_UP_LOOK_MS);
+    time.end();
     return this.#folded >= sequence;
   }
 
