@@ -26,16 +26,28 @@ const PROGRAMS = [
   'services/registry/main.js',
   'services/setup/main.js',
 ];
-/** What V8 is told before it reads a program. */
+/** What the grammar of bash and who moves files tell V8 when they are first used (bash-grammar.adapter, file-memory.adapter). */
+const GRAMMAR = ['--no-wasm-tier-up', '--no-wasm-dynamic-tiering'];
+const FILES = [['--scavenger-max-new-space-capacity-mb=1', 13]];
+/**
+ * What V8 is told before it reads a program, a word with the first version of V8 that knows it where not every one does. V8 takes code only
+ * under the words under which it was kept: what a program tells it later is told at once, or each start would compile everything again.
+ */
 const FLAGS = {
   // Garbage is cleared away in small portions: a file of 100 MB would otherwise cost 50 MB of memory that nobody needs, on a machine
   // whose memory is for others.
-  'services/device-client/main.js': ['--semi-space-growth-factor=1'],
+  'services/device-client/main.js': ['--semi-space-growth-factor=1', ...GRAMMAR, ...FILES],
+  'services/device-agent/main.js': GRAMMAR,
+  'services/aip-gateway/main.js': FILES,
 };
 /** Where V8's code of a program is kept that people start. Others are told by who starts them (NODE_COMPILE_CACHE). */
 const CACHES = { 'services/cli/main.js': '../.cache/node-compile' };
 /** Modules of these are run when something of them is used. People start them many times a day, and no command needs all that another does. */
-const LATE = ['services/cli/main.js'];
+const LATE = [
+  'services/cli/main.js',
+  'services/device-client/main.js',
+  'services/device-client/tools/device-mcp.main.js',
+];
 /** Processes of a program, and what is loaded beside one: a few kilobytes each. */
 const PARTS = [
   'services/aip-gateway/files/long-texts.runner.js',

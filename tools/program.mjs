@@ -53,7 +53,9 @@ export function startProgram({ fs, vm, require, url, main, dist, program: { name
   const folder = process.env.NODE_COMPILE_CACHE ?? (cache && url.fileURLToPath(new URL(cache, dist)));
   const { crc32 } = require('node:zlib'); // Node 22.2
   const kept = folder && crc32 && `${folder}/${name}${/^[a-z][a-z-]{0,30}$/u.test(command) ? `-${command}` : ''}.code`;
-  for (const flag of flags) require('node:v8').setFlagsFromString(flag); // they are part of what V8 compares
+  // They are part of what V8 compares.
+  for (const [flag, since = 0] of flags.map((one) => [one].flat()))
+    if (Number.parseInt(process.versions.v8, 10) >= since) require('node:v8').setFlagsFromString(flag);
   /** Before the code: of which text it is, whether it was made by a process that had started or by one that had ended sooner, and a checksum. */
   const headOf = (code, hasStarted) =>
     `${digest} ${hasStarted ? 'started' : 'ended  '} ${crc32(code).toString(16).padStart(8, '0')}\n`;

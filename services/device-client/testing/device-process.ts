@@ -49,8 +49,13 @@ export interface DeviceProcess {
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const PROGRAM = join(ROOT, 'dist/services/device-client/main.js');
 
-/** A real device client process, of the program as it was built and is shipped. */
-export function startDevice(home: DeviceHome, url: string, more: readonly string[] = []): DeviceProcess {
+/** A real device client process, of the program as it was built and is shipped. `codeDir` is where V8's code of it is kept, for all tests when absent. */
+export function startDevice(
+  home: DeviceHome,
+  url: string,
+  more: readonly string[] = [],
+  codeDir = join(ROOT, '.cache/node-compile'),
+): DeviceProcess {
   const args = [
     'join',
     '--url',
@@ -69,7 +74,7 @@ export function startDevice(home: DeviceHome, url: string, more: readonly string
       HOME: home.dir,
       ORRERY_LOG_LEVEL: 'debug',
       SECRET: 'canary-secret-4711',
-      NODE_COMPILE_CACHE: join(ROOT, '.cache/node-compile'),
+      NODE_COMPILE_CACHE: codeDir,
     },
   });
   let output = '';
