@@ -23,6 +23,7 @@ import {
 const READY = { timeoutMs: 120_000, pollMs: 10 }; // crash recovery replays the write-ahead log first
 const CONNECT_TIMEOUT_MS = 10_000;
 const PORT_ATTEMPTS_MAX = 5;
+const PORT_TAKEN = /could not bind .*address already in use/iu;
 const SETTINGS = [
   'listen_addresses=127.0.0.1',
   'unix_socket_directories=',
@@ -202,11 +203,13 @@ async function launchOnce(
   const timedOut = !server.hasExited();
   await stopInSteps(server, STOP_STEPS);
   options.signal?.throwIfAborted();
-  const cause = new Error(logTail(logFile));
+  const said = logTail(logFile);
+  const cause = new Error(said);
   if (timedOut) throw new EmbeddedServerError(`PostgreSQL was not ready in ${READY.timeoutMs / 1000} s.`, { cause });
-  if (await isPortFree(port))
-    throw new EmbeddedServerError(`PostgreSQL ended while starting; see ${logFile}.`, { cause });
-  if (!options.port) return 'port taken';
+  const isFree = await isPortFree(port);
+  // The process that had it may have let it go again.
+  if (!options.port && (!isFree || PORT_TAKEN.test(said))) return 'port taken';
+  if (isFree) throw new EmbeddedServerError(`PostgreSQL ended while starting; see ${logFile}.`, { cause });
   throw new EmbeddedServerError(`Port ${port} for PostgreSQL is in use by another program.`, { cause });
 }
 

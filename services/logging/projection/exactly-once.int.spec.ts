@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { startPostgres } from '#libs/embedded';
 import { foldRun, viewOf } from '#libs/constellation';
-import { generateHistory, runCommitsOf } from '#libs/testing';
+import { generateHistory, ownPort, runCommitsOf } from '#libs/testing';
 import { openSource, Rig, witnessed } from '../rig.testing.js';
 
 const rigs: Rig[] = [];
@@ -77,6 +77,8 @@ describe('every commit takes effect exactly once', () => {
       user: 'orrery',
       password: 'orrery',
       database: 'orrery',
+      // It comes back there: nobody else may be given it meanwhile.
+      port: await ownPort(),
       dieWithParent: true,
     };
     let server = await startPostgres(options);
@@ -92,9 +94,7 @@ describe('every commit takes effect exactly once', () => {
       kills++;
       process.kill(server.pid, 'SIGKILL');
       // Its lock counts as long as its process is there.
-      killing = server.exited
-        .then(() => startPostgres({ ...options, port: server.port }))
-        .then((next) => (server = next));
+      killing = server.exited.then(() => startPostgres(options)).then((next) => (server = next));
     };
     const follower = rig.follower(witnessed(rig.runs(), kill), { itemsMax: 1 });
     void follower.begin();
