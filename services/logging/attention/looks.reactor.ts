@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ConsumerInfo } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
@@ -5,7 +6,7 @@ import type { Logger } from 'pino';
 import { In, LessThan, Not, type DataSource, type EntityManager, type FindOperator } from 'typeorm';
 import { allDurables, DeadLetter, instantOf, LIMITS, parseJson, STREAMS, subjects, type UnseenSource } from '#proto';
 import { attentionOfLetter, attentionOfSystem } from '#libs/attention';
-import { durableProblem, managerOf, storedPage, type Room } from '#libs/messaging';
+import { durableProblem, hearingTime, managerOf, storedPage, type Room } from '#libs/messaging';
 import { Loop, type Clock, type Postgres } from '#libs/platform';
 import { AttentionEntity, attentionRow, type AttentionRow } from '../entities/index.js';
 import { applyOnce, checkpointOf, upsertRows } from '../projection/index.js';
@@ -182,14 +183,13 @@ const isTight = ({ usedBytes, limitBytes }: Room): boolean =>
   limitBytes > 0 && usedBytes / limitBytes >= LIMITS.storeTightFrom;
 
 async function inTime(work: Promise<void>): Promise<void> {
-  const late = new AbortController();
-  const limit = sleep(LOOK_MS_MAX, undefined, { signal: late.signal, ref: false }).then(
-    () => Promise.reject(new Error(`no answer within ${LOOK_MS_MAX / 1_000} s`)),
-    () => undefined,
-  );
+  const time = hearingTime(LOOK_MS_MAX);
+  const late = once(time.over, 'abort').then(() => {
+    throw new Error(`no answer within ${LOOK_MS_MAX / 1_000} s`);
+  });
   try {
-    await Promise.race([work, limit]);
+    await Promise.race([work, late]);
   } finally {
-    late.abort();
+    time.end();
   }
 }
