@@ -17,8 +17,8 @@ import { TestSystem, until } from './system.js';
  * The five go on at the same time; a device whose fault belongs to two of them is given both jobs before.
  */
 
-/** A device that nobody hears for so long is suspect, and lost when the grace is over, too. */
-const DEAD_AFTER_MS = 4_000;
+/** A device that nobody hears for so long is suspect, and lost when the grace is over, too: more than a machine stands still that is busy. */
+const DEAD_AFTER_MS = 9_000;
 const GRACE_MS = 12_000;
 /** A run that ends by this has not ended by itself. */
 const DEADLINE_MS = 300_000;
@@ -28,7 +28,7 @@ const optionsOf = (story: string) => ({
   deadlineMs: DEADLINE_MS,
   editDeadlineMs: DEADLINE_MS,
   deviceAskMs: 1_000,
-  deviceWaitMs: LOST_FOR_GOOD.has(story) ? 3_000 : DEADLINE_MS,
+  deviceWaitMs: LOST_FOR_GOOD.has(story) ? GRACE_MS : DEADLINE_MS,
 });
 
 /** They are there all the time. */
