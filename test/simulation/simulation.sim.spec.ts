@@ -6,7 +6,7 @@ import { describeFailure, Tally } from './tally.js';
 import { TASKS_MIN } from './workload.js';
 
 /** By default more than any planted bug takes to be found. */
-const SEEDS = IS_DEEP ? 2_000 : 500;
+const SEEDS = IS_DEEP ? 2_000 : 200;
 const KINDS_MIN = 3;
 /** More failures than these teach nothing new. */
 const FAILED_MAX = 3;
