@@ -53,8 +53,8 @@ function globalsFor(parent) {
   return new URL(isSpec ? `globals-of-file.mjs?${parent}` : 'globals.mjs', import.meta.url).href;
 }
 
-function compile(file) {
-  const source = readFileSync(file, 'utf8');
+/** What a file comes to, or would with another text. */
+export function compile(file, source = readFileSync(file, 'utf8')) {
   const how = file.endsWith('.tsx') ? drawn : settings;
   const parts = [editions.get(how), file, source];
   const name = createHash('sha256').update(parts.join('\0')).digest('hex');
