@@ -48,11 +48,14 @@ function queue(...replies: ModelServerReply[]) {
   return { asked: () => server.requests.slice(from) };
 }
 
+/** A limit for what hangs: many megabytes take their time on a busy machine. */
+const HANGS_MS = 600_000;
+
 async function askOnce(reply: ModelServerReply, over: Partial<ModelSettings> = {}) {
   server.queue(reply);
-  const { model } = modelOf(book(server.url, { retries: 0, ...over }));
+  const { model } = modelOf(book(server.url, { retries: 0, timeoutMs: HANGS_MS, ...over }));
   const told: string[] = [];
-  const answers = await model.ask(sampleRequest({ onText: (soFar) => told.push(soFar) }));
+  const answers = await model.ask(sampleRequest({ deadlineMs: HANGS_MS, onText: (soFar) => told.push(soFar) }));
   return { answer: answers.at(-1), answers, told };
 }
 
@@ -279,7 +282,8 @@ describe('what goes wrong for good', () => {
   it.each([true, false])('ends a reply that is too large, and keeps its head (streamed: %p)', async (heedsStream) => {
     const bytes = heedsStream ? 15 * 1024 * 1024 : 1024 * 1024;
     const huge = await startModelServer({ support: { heedsStream }, reply: () => ({ fault: 'huge', bytes }) });
-    const [answer, ...more] = await modelOf(book(huge.url)).model.ask(sampleRequest());
+    const { model } = modelOf(book(huge.url, { timeoutMs: HANGS_MS }));
+    const [answer, ...more] = await model.ask(sampleRequest({ deadlineMs: HANGS_MS }));
     expect(more).toEqual([]);
     expect(answer?.error?.code).toBe('REPLY_TOO_LARGE');
     expect(answer?.reply).toBe('x'.repeat(LIMITS.resultBytesMax));

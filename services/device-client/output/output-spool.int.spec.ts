@@ -19,6 +19,9 @@ beforeEach(async () => {
 });
 afterEach(() => rm(root, { recursive: true, force: true }));
 
+/** A limit for what hangs: hundreds of megabytes take their time on a busy machine. */
+const HANGS_SECONDS = 600;
+
 function run(
   command: string,
   { bytesMax = 64 * MIB, at = dir, signal = new AbortController().signal, ...input }: Partial<Options> = {},
@@ -29,7 +32,7 @@ function run(
     now: () => 0,
   });
   const caller = { signal, tell: () => Promise.resolve(), isAgents: false };
-  return exec.runWhole(ExecCliInput.parse({ command, ...input }), caller);
+  return exec.runWhole(ExecCliInput.parse({ command, timeout: HANGS_SECONDS, ...input }), caller);
 }
 interface Options {
   bytesMax: number;
