@@ -32,7 +32,8 @@ export async function makeHome(): Promise<DeviceHome> {
       const text = await readFile(join(jailDir, file), 'utf8').catch(() => '');
       return text.split('\n').filter((line) => line !== '');
     },
-    remove: () => rm(dir, { recursive: true, force: true }),
+    // What a device that was killed had started ends a moment after it, and may write until then.
+    remove: () => rm(dir, { recursive: true, force: true, maxRetries: 50, retryDelay: 20 }),
   };
 }
 
