@@ -65,7 +65,8 @@ export class FileRig {
   async stop(): Promise<void> {
     this.comesBack = false;
     this.cut();
-    await rm(this.dir, { recursive: true, force: true });
+    // Something may still be written in it.
+    await rm(this.dir, { recursive: true, force: true, maxRetries: 50, retryDelay: 20 });
   }
 
   connect(revision: number | null = 2): void {
