@@ -7,7 +7,7 @@ import { Kvm } from '@nats-io/kv';
 import { createUser } from '@nats-io/nkeys';
 import { errors, type NatsConnection } from '@nats-io/transport-node';
 import { pino, type Logger } from 'pino';
-import { readSecret } from '#libs/keys';
+import { busKeyOfSeed, readSecret } from '#libs/keys';
 import { connectBus, natsUsers } from '#libs/messaging';
 import { livenessPolicy } from '#libs/aip';
 import { Metrics, ServicePorts, systemClock, type Clock } from '#libs/platform';
@@ -92,9 +92,9 @@ export class TestBench {
     const seeds = await mkdtemp(join(tmpdir(), 'orrery-test-keys-'));
     const users = await Promise.all(
       natsUsers().map(async (spec) => {
-        const keys = createUser();
-        await writeFile(join(seeds, spec.name), keys.getSeed(), { mode: 0o600 });
-        return { ...spec, nkeyPublic: keys.getPublicKey() };
+        const seed = new TextDecoder().decode(createUser().getSeed());
+        await writeFile(join(seeds, spec.name), seed, { mode: 0o600 });
+        return { ...spec, nkeyPublic: busKeyOfSeed(seed) };
       }),
     );
     const nats = await startTestNats({ users, provisioned: true });
