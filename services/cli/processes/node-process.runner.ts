@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { failure, messageOf } from '../terminal/index.js';
 import { CappedLog } from './capped-log.adapter.js';
 import type { Running } from './supervised.runner.js';
-import { heapFlags, memoryVariables, type ServiceName } from './plan.js';
+import { heapFlags, memoryVariables, startFlags, type ServiceName } from './plan.js';
 
 /**
  * Long enough for a first start on a slow machine, where everything starts at once and no code is kept yet: the last one takes more than a
@@ -46,10 +46,11 @@ const preload = new URL('./end-with-supervisor.runner.js', import.meta.url).href
 /** Starts a Node program of ours and waits until it is ready. It ends with us, and Ctrl-C reaches only us. */
 export async function startNodeProcess(options: NodeProcessOptions, signal: AbortSignal): Promise<NodeProcess> {
   const log = new CappedLog(options.logFile);
+  const { service } = options;
   const child = fork(`${distServices}${options.entry}`, [...(options.args ?? [])], {
     execPath: process.execPath,
-    execArgv: ['--import', preload, ...heapFlags(options.service)],
-    env: { ...options.env, ...(options.service !== undefined && memoryVariables), NODE_COMPILE_CACHE: compileCache },
+    execArgv: ['--import', preload, ...heapFlags(service), ...(service === undefined ? [] : startFlags(service))],
+    env: { ...options.env, ...(service !== undefined && memoryVariables), NODE_COMPILE_CACHE: compileCache },
     cwd: options.cwd,
     ...options.user,
     detached: true,

@@ -7,7 +7,7 @@ import {
   withoutPassword,
 } from '../system/environment.js';
 import { homeAt, homeDirOf } from '../home/home.js';
-import { instancesOf, localDevices, portChoice, SERVICES, type ServiceName } from './plan.js';
+import { heapFlags, instancesOf, localDevices, portChoice, SERVICES, startFlags, type ServiceName } from './plan.js';
 import { deathsAfter, restartDelayMs, STABLE_MS } from './restarts.js';
 
 describe('portChoice', () => {
@@ -54,6 +54,13 @@ describe('localDevices', () => {
       { id: 'dev-3', tags: [] },
     ]));
   it('may be none', () => expect(localDevices(0)).toEqual([]));
+});
+
+describe('the room of a service for what is new', () => {
+  it('is there at once, and within its bound', () => {
+    for (const service of SERVICES)
+      expect(heapFlags(service)).toContain(startFlags(service).join(' ').replace('--min-', '--max-'));
+  });
 });
 
 describe('homeDirOf', () => {
