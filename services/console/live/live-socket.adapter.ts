@@ -14,7 +14,7 @@ export const LIVE_SOCKET_LIMITS = {
   wordsMax: 128,
   wordMs: 50,
   /** How long a client may take to say goodbye. */
-  closeMsMax: 5_000,
+  closeMsMax: 1_000,
 } as const;
 export type LiveSocketLimits = { readonly [K in keyof typeof LIVE_SOCKET_LIMITS]: number };
 
