@@ -27,6 +27,8 @@ export const ScreenPlace = z.strictObject({
   control: z.strictObject({ id: z.string().max(32), type: z.string().max(64), name: z.string().max(1_024) }).optional(),
   /** The listing that the id is of; empty: nothing was listed. */
   snapshot: z.string().max(64),
+  /** Where the directory of the run lies, as the device has said it with the listing of a dialog for files, and of nothing else. */
+  runDirectory: z.string().max(4_096).optional(),
 });
 export type ScreenPlace = z.infer<typeof ScreenPlace>;
 

@@ -88,5 +88,7 @@ export const SeenOn = z.object({
   control: z.object({ id: z.string().max(32), type: z.string().max(64), name: z.string().max(1_024) }).optional(),
   /** The listing that the agent read. */
   snapshot: z.string().max(64),
+  /** Where the listing of a dialog for files says that the directory of the run lies. */
+  runDirectory: z.string().max(4_096).optional(),
 });
 export type SeenOn = z.infer<typeof SeenOn>;

@@ -47,6 +47,7 @@ const TYPES: ReadonlyMap<number, string> = new Map([
 ]);
 
 export const ROLES = {
+  fileChooser: 19,
   password: 40,
   rootPane: 46,
   label: 29,

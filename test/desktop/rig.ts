@@ -309,7 +309,7 @@ export interface Shown {
 export interface ShownList {
   readonly result: readonly Shown[];
   readonly listing: string;
-  readonly window?: { readonly application: string; readonly window: string };
+  readonly window?: { readonly application: string; readonly window: string; readonly run_directory?: string };
   readonly more?: boolean;
   readonly pictures_only?: boolean;
 }

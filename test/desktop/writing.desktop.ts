@@ -93,4 +93,17 @@ const TEXT = 'Grüße aus Köln – „Welt“, 5 € und 你好\n{VK_CONTROL} i
     // What was dragged over is gone.
     await until(async () => ((await rig.text('long.txt')).length < long.length ? true : undefined));
   });
+
+  it('is dragged over with a key that is held, and not longer', async () => {
+    await open('held.txt', Array.from({ length: 60 }, (_, n) => `line ${n}\n`).join(''));
+    await hands.on('keyboard_input', await hands.named('Edit', ''), { keys: '{VK_CONTROL}{HOME}' });
+    const drag = { start_x: 0.2, start_y: 0.4, end_x: 0.2, end_y: 0.6, duration: 0.2 };
+    expect(await hands.ask('drag_on_coordinates', { ...drag, key_hold: 'shift' })).toMatchObject({
+      result: expect.stringContaining('with Shift held'),
+    });
+    expect(await hands.refusal('drag_on_coordinates', { ...drag, key_hold: 'alt' })).toMatch(/key_hold/u);
+    await hands.ask('keyboard_input', { keys: '{DEL}x{VK_CONTROL}s', control_focus: false });
+    // From where the cursor was, and not from where the button went down; what is typed then has no Shift.
+    await until(async () => (/^x[^0]/u.test(await rig.text('held.txt')) ? true : undefined));
+  });
 });

@@ -46,7 +46,7 @@ export function judgeCommand(command: CommandCall, { links, ...given }: JudgeCom
   try {
     return command.tool === EXEC_CLI.tool
       ? shellFindings(command.arguments, EXEC_CLI, judging)
-      : toolFindings(command, judging);
+      : toolFindings(command, judging, links);
   } catch {
     return [notUnderstood('The command is more than can be judged.')];
   }
@@ -135,7 +135,7 @@ function variables(env: Json | undefined): readonly CommandFinding[] {
 }
 
 /** Another tool than the shell: known by the policy or not; what it says of itself is not believed. */
-function toolFindings(command: CommandCall, judging: CallJudging): readonly CommandFinding[] {
+function toolFindings(command: CommandCall, judging: CallJudging, links: Links | undefined): readonly CommandFinding[] {
   const { tool, arguments: given } = command;
   const of = judging.settings.tools.get(tool);
   const call = new Call(tool, wordsOf(command), invocationOf(tool), judging);
@@ -143,7 +143,7 @@ function toolFindings(command: CommandCall, judging: CallJudging): readonly Comm
   const isOfDesktop = isScreenTool(tool) && command.on !== undefined;
   const phone = of === undefined && !isOfDesktop ? phoneFinding(command, judging.settings) : undefined;
   if (of === undefined && phone === undefined && isScreenTool(tool))
-    return ruled(screenFindings(command, judging.settings.applications), { name: tool, call }, judging.settings);
+    return ruled(screenFindings(command, judging.settings.applications, links), { name: tool, call }, judging.settings);
   if (of === undefined)
     return ruled(
       [

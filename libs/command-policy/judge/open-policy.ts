@@ -84,7 +84,7 @@ export const picturesKept = (policy: CommandPolicy, device: JudgedDevice | undef
   inners.get(policy)?.settings(device).pictures ?? { keep: 'all' };
 
 /** Raised when the built-in rules change: the hash of a policy says which rules spoke. */
-const ENGINE = 4;
+const ENGINE = 5;
 
 function withMore(
   policy: PolicyFile | undefined,

@@ -243,6 +243,63 @@ describe('files and pages', () => {
       expect(decided('keyboard_input', { keys }, dialog)).toBe('approve');
     expect(decided('keyboard_input', { keys: '{END}s.txt{ENTER}' }, dialog)).toBe('log');
   });
+  describe('of a run that has a directory there', () => {
+    const RUN = '/srv/runs/r1';
+    const ofRun = { ...dialog, runDirectory: RUN };
+    const set = (text: string, on: ScreenPlace = ofRun, more = { clear_current_text: true }) =>
+      judged('set_edit_text', { text, ...more }, on);
+    it.each(['notes.txt', 'out/Größe 2.xlsx', 'a.b-c_(1)'])('take %s below it unasked, as a text', (name) =>
+      expect(set(`${RUN}/${name}`)).toMatchObject({ class: 'write', decision: 'log', rule: 'screen.text' }),
+    );
+    it.each([
+      'out/notes.txt',
+      './notes.txt',
+      '~/notes.txt',
+      `~${RUN}/notes.txt`,
+      RUN,
+      `${RUN}/`,
+      `${RUN}//notes.txt`,
+      `${RUN}/./notes.txt`,
+      `${RUN}/../r2/notes.txt`,
+      `${RUN}/a/../../r2/notes.txt`,
+      `${RUN}2/notes.txt`,
+      `/srv/runs/../runs/r1/notes.txt`,
+      `/SRV/runs/r1/notes.txt`,
+      `${RUN}/.profile`,
+      `${RUN}/.git/hooks/post-commit`,
+      `${RUN}/~`,
+      `${RUN}/notes.txt\n`,
+      `${RUN}/notes.txt\n/etc/passwd`,
+      `${RUN}/notes.txt\u0000`,
+      `${RUN}/notes.txt `,
+      ` ${RUN}/notes.txt`,
+      `${RUN}/..\\notes.txt`,
+      `${RUN}/\u202etxt.seton`,
+      `${RUN}/u\u0308.txt`,
+      `${RUN}/*`,
+      `file://${RUN}/notes.txt`,
+      '/etc/passwd',
+    ])('ask for %j', (text) => expect(set(text)).toMatchObject({ decision: 'approve', rule: 'screen.path' }));
+    it('ask where the field may say more than the text, and for what is typed', () => {
+      const path = `${RUN}/notes.txt`;
+      expect(set(path, ofRun, { clear_current_text: false }).decision).toBe('approve');
+      expect(decided('set_edit_text', { text: path }, ofRun)).toBe('approve');
+      expect(decided('keyboard_input', { keys: path }, ofRun)).toBe('approve');
+    });
+    it('ask in a dialog of which the device has not said that, in another program, and of a directory that is none', () => {
+      const path = `${RUN}/notes.txt`;
+      expect(set(path, dialog).decision).toBe('approve');
+      expect(set(path, { ...ofRun, application: 'gimp' }).decision).toBe('approve');
+      for (const runDirectory of ['', '/', 'srv/runs/r1', `${RUN}/`, '/srv/runs/x/../r1'])
+        expect(set(`${runDirectory}/notes.txt`, { ...ofRun, runDirectory }).decision).toBe('approve');
+    });
+    it('ask for other paths whatever the dialog is called', () => {
+      const nameless = { ...ofRun, window: 'A title' };
+      expect(set('/etc/passwd', nameless).decision).toBe('approve');
+      expect(set(`${RUN}/notes.txt`, nameless).decision).toBe('log');
+      expect(decided('keyboard_input', { keys: '/etc/passwd' }, nameless)).toBe('approve');
+    });
+  });
   it('an address waits like the network', () => {
     const bar = placed('mousepad', { control: { id: '1', type: 'Edit', name: 'Address and search bar' } });
     expect(judged('set_edit_text', { text: 'example.org' }, bar)).toMatchObject({

@@ -11,6 +11,7 @@ import {
 import { isReachingFormula, isSpreadsheet, programName, typedFormula, type TypedRun } from '#libs/screen';
 import { floor, type CommandFinding } from '../words/index.js';
 import { keysMeaning } from './keys.js';
+import { isInRun, type RealPlaces } from './run-place.js';
 import { isAddressBar, isCommitLike, isFileDialog, isPassword, isTerminalProgram } from './words.js';
 
 /** Programs whose windows may be worked in unasked, by the names that `programName` gives. */
@@ -18,9 +19,14 @@ export type ListedApplications = ReadonlySet<string>;
 
 /**
  * What is to be said of a call on a screen, by what its agent has seen there and by its arguments alone: the device compares both
- * with what is really there before it acts. Without what was seen nothing but looking runs unasked.
+ * with what is really there before it acts. Without what was seen nothing but looking runs unasked. `links`: the files of the device
+ * that judges itself.
  */
-export function screenFindings(command: CommandCall, listed: ListedApplications): readonly CommandFinding[] {
+export function screenFindings(
+  command: CommandCall,
+  listed: ListedApplications,
+  links?: RealPlaces,
+): readonly CommandFinding[] {
   const { tool, arguments: given, on } = command;
   if (isCollectorTool(tool)) return [plain('read', 'look', `${tool} looks at the screen.`)];
   switch (tool) {
@@ -37,12 +43,12 @@ export function screenFindings(command: CommandCall, listed: ListedApplications)
     case 'launch_application':
       return launching(given, listed);
     default:
-      return [...acting(command), ...(isListed(on, listed) ? [] : [unlisted(on)])];
+      return [...acting(command, links), ...(isListed(on, listed) ? [] : [unlisted(on)])];
   }
 }
 
 /** What acts in a window. */
-function acting({ tool, arguments: given, on }: CommandCall): readonly CommandFinding[] {
+function acting({ tool, arguments: given, on }: CommandCall, links: RealPlaces | undefined): readonly CommandFinding[] {
   const inTerminal = isTerminalProgram(on?.application ?? '') || on?.control?.type === 'Terminal';
   const isMiddle = given['button'] === 'middle';
   switch (tool) {
@@ -55,7 +61,7 @@ function acting({ tool, arguments: given, on }: CommandCall): readonly CommandFi
         asks('privileged', 'coordinates', 'A place in a window says nothing of what is there.'),
       ];
     case 'set_edit_text':
-      return [...(inTerminal ? [TERMINAL] : []), ...setting(given['text'], on)];
+      return [...(inTerminal ? [TERMINAL] : []), ...setting(given, on, links)];
     case 'keyboard_input':
       return [...(inTerminal ? [TERMINAL] : []), ...passwords(on), ...pressing(textOf(given['keys']), on)];
     case 'wheel_mouse_input':
@@ -88,18 +94,27 @@ function clicking(on: ScreenPlace | undefined): readonly CommandFinding[] {
   return [plain('write', 'click', `It clicks on ${control.type === '' ? 'a control' : control.type}.`)];
 }
 
-/** In a dialog for files a name alone stays in the directory that is shown; a path chooses the place, and what starts by itself is hidden. */
-function setting(given: Json | undefined, on: ScreenPlace | undefined): readonly CommandFinding[] {
+/**
+ * In a dialog for files a name alone stays in the directory that is shown; a path chooses the place, and what starts by itself is hidden.
+ * The directory of the run is no place to be chosen, where the whole field says it.
+ */
+function setting(
+  { text: given, clear_current_text: isWhole }: CommandCall['arguments'],
+  on: ScreenPlace | undefined,
+  links: RealPlaces | undefined,
+): readonly CommandFinding[] {
   const secret = secretNamed(given);
   if (secret !== undefined) return [puttingSecret(secret, on)];
-  return [...passwords(on), ...settingText(textOf(given), on)];
+  const text = textOf(given);
+  const isOfRun = isWhole === true && isInRun(text, on?.runDirectory, links);
+  return [...passwords(on), ...settingText(text, on, isOfRun)];
 }
 
-function settingText(text: string, on: ScreenPlace | undefined): readonly CommandFinding[] {
+function settingText(text: string, on: ScreenPlace | undefined, isOfRun: boolean): readonly CommandFinding[] {
   const name = on?.control?.name ?? '';
   if (on?.control === undefined) return [asks('privileged', 'control', 'Nobody knows which field it fills.')];
   if (isAddressBar(name)) return [asks('network', 'address', 'It says which page is to be opened.')];
-  if (isFileDialog(on.window) && /[/\\]|^\s*[.~]/u.test(text))
+  if (!isOfRun && (isFileDialog(on.window) || on.runDirectory !== undefined) && /[/\\]|^\s*[.~]/u.test(text))
     return [asks('privileged', 'path', 'It names a place for a file by its path, or a file that is hidden.')];
   return [...formulas([{ text, isEntered: false }], on), plain('write', 'text', 'It sets the text of a field.')];
 }
@@ -131,7 +146,7 @@ function pressing(keys: string, on: ScreenPlace | undefined): readonly CommandFi
   if (presses && isCommitLike(name))
     return [asks('destructive', 'commit', `It presses ${JSON.stringify(name.slice(0, 80))}.`)];
   if (presses && isAddressBar(name)) return [asks('network', 'address', 'It opens a page.')];
-  if (isFileDialog(on?.window ?? '') && (hidden || /[/\\]/u.test(keys)))
+  if ((isFileDialog(on?.window ?? '') || on?.runDirectory !== undefined) && (hidden || /[/\\]/u.test(keys)))
     return [asks('privileged', 'path', 'It types a place for a file, or the name of a hidden one.')];
   return [...formulas(typed, on), plain('write', 'keys', 'It types.')];
 }

@@ -20,7 +20,7 @@ export interface SeenListing {
   /** How many more there are, as far as the device says. */
   readonly omitted: number;
   /** The window that it is of, where the device says so: another one than was chosen may be in front. */
-  readonly place?: { readonly application: string; readonly window: string };
+  readonly place?: { readonly application: string; readonly window: string; readonly runDirectory?: string };
   /** Where on the screen that window is, as far as the device says. */
   readonly frame?: SeenRect;
   /** The picture of the same look, where one was taken. */
@@ -31,6 +31,7 @@ export const NOTHING_LISTED: SeenListing = { snapshot: '', targets: [], omitted:
 
 const TARGETS_MAX = 500;
 const NAME_CHARS_MAX = 1_024;
+const PATH_CHARS_MAX = 4_096;
 /** What is shown of a target beside its id, name and type. */
 const SHOWN = ['value', 'state', 'application', 'listed', 'terminal'] as const;
 
@@ -42,12 +43,14 @@ export function seenListingOf(answer: Json, otherwise: string): SeenListing {
   const { result, listing, more, window } = isObject(answer) ? answer : { result: answer };
   const snapshot = typeof listing === 'string' && listing !== '' ? listing : otherwise;
   const targets = Array.isArray(result) ? result.slice(0, TARGETS_MAX).flatMap(targetOf) : [];
-  const { application, window: title } = fieldsOf(window);
+  const { application, window: title, run_directory: runDirectory } = fieldsOf(window);
+  const isLong = typeof runDirectory !== 'string' || runDirectory.length > PATH_CHARS_MAX;
   return {
     snapshot: snapshot.slice(0, 64),
     targets,
     omitted: typeof more === 'number' && more > 0 ? Math.trunc(more) : 0,
-    ...(typeof application === 'string' && typeof title === 'string' && { place: { application, window: title } }),
+    ...(typeof application === 'string' &&
+      typeof title === 'string' && { place: { application, window: title, ...(!isLong && { runDirectory }) } }),
   };
 }
 

@@ -9,6 +9,8 @@ import { screenPlaceOf, type SeenPlace } from './place-call.js';
 import { rectIn, seenPictureOf, type SeenPicture } from './seen-picture.js';
 import { APP_AGENT, failureText, HOST_AGENT, type Screen, type ScreenValues, answeredValue } from './screen.js';
 
+const OF_FILES =
+  'It is a dialog for files. Files of this run are set as a whole path below its runDirectory, with clear_current_text; for other places a person is asked.';
 const FIELDS = ['control_text', 'control_type', 'control_rect', 'source'];
 /** An answer that is too long for the log is read in pieces of so many lines. */
 const PIECE_LINES = 2_000;
@@ -75,6 +77,7 @@ export function lookAtWindow<R extends AgentReply>(sees: boolean): Strategy<Scre
           ...shown('The window as it is now:', picture),
           ...shown('The same with the ids of its controls:', both.slice(1, 2)),
           text(`The window that you work in:\n${JSON.stringify(context.get('chosen') ?? {})}`),
+          ...(context.get('chosen')?.runDirectory === undefined ? [] : [text(OF_FILES)]),
           text(`Its controls:\n${listingText(listing)}`),
           ...(tips.length === 0 ? [] : [text(`Tips of the HostAgent:\n${tips.join('\n')}`)]),
         ],

@@ -22,6 +22,7 @@ export const screenPlaceOf = ({ agent, chosen, listing }: SeenPlace): ScreenPlac
   application: (chosen?.application ?? '').slice(0, 256),
   window: (chosen?.window ?? '').slice(0, 1_024),
   snapshot: listing.snapshot,
+  ...(chosen?.runDirectory !== undefined && { runDirectory: chosen.runDirectory }),
 });
 
 /**

@@ -12,7 +12,7 @@ export const CONFIRM = 'CONFIRM';
 export const SCREENSHOT = 'SCREENSHOT';
 
 /** The window that is worked in. */
-export type ChosenWindow = Pick<ScreenPlace, 'application' | 'window'>;
+export type ChosenWindow = Pick<ScreenPlace, 'application' | 'window' | 'runDirectory'>;
 
 /** A picture that an agent has kept for all of the attempt, and why. */
 export interface KeptPicture {

@@ -12,6 +12,7 @@ import {
   strokesOfText,
   rectWidth,
   type Act,
+  type Modifier,
   type Point,
   type Stroke,
 } from '#libs/screen';
@@ -108,13 +109,19 @@ export class Acting {
 
   async drag(
     [from, to]: readonly [Point, Point],
-    { button, durationMs }: { readonly button: MouseButton; readonly durationMs: number },
+    {
+      button,
+      durationMs,
+      held,
+    }: { readonly button: MouseButton; readonly durationMs: number; readonly held?: Modifier },
     on: SeenOn | undefined,
   ): Promise<Acted> {
     return this.#inWindow(clickAct(button), on, async ({ listing, reach }) => {
       const points = [await this.#pointOf(from, listing, reach), await this.#pointOf(to, listing, reach)] as const;
-      await reach.mouse.drag(points[0], points[1], button, durationMs);
-      return `Dragged from ${points[0].join(', ')} to ${points[1].join(', ')}.`;
+      const drag = (): Promise<void> => reach.mouse.drag(points[0], points[1], button, durationMs);
+      await (held === undefined ? drag() : reach.keyboard.holding(held, drag));
+      const holding = held === undefined ? '' : ` with ${held} held`;
+      return `Dragged from ${points[0].join(', ')} to ${points[1].join(', ')}${holding}.`;
     });
   }
 
@@ -128,7 +135,8 @@ export class Acting {
   /** Sets the text of a control at once where its program takes it, and types it where not. */
   async setText(target: ControlTarget, text: string, instead: boolean): Promise<Acted> {
     return this.#withControl(target, 'text', async ({ point, control, facts, listing, reach }) => {
-      if (!(await reach.texts.write(facts, text, instead))) {
+      if (instead && isInRun(text, listing)) await this.#putPlace({ ...control, facts }, text, listing, reach);
+      else if (!(await reach.texts.write(facts, text, instead))) {
         await reach.mouse.click(point, 'left');
         await this.#settled(listing, reach);
         const clearing = instead ? CLEAR : [];
@@ -136,6 +144,23 @@ export class Acting {
       }
       return `Put ${Array.from(text).length} signs into ${described(control)}.`;
     });
+  }
+
+  /**
+   * Puts a path into a dialog for files, in the place of what is in its field: it was judged as the whole of what the field says. Dialogs
+   * complete names that they know, a moment later: a field that says something else then is emptied.
+   */
+  async #putPlace(control: ListedControl, path: string, listing: ControlListing, reach: Reach): Promise<void> {
+    const { facts } = control;
+    const isPut = await reach.texts.write(facts, path, true);
+    await this.#settled(listing, reach);
+    const says = await reach.texts.read(facts, -1);
+    if (isPut && says === path) return;
+    await reach.texts.write(facts, '', true);
+    throw new DesktopFault(
+      'MISMATCH',
+      `${described(control)} does not say the path that it was given, and was emptied`,
+    );
   }
 
   /** Puts a secret into a password field that its program may have it for: the one that is clicked on has to have the keyboard for each sign. */
@@ -335,6 +360,10 @@ export class Acting {
     this.#menuClickAt = this.#now();
   }
 }
+
+/** A path in the directory of the run, for a dialog that was listed with that. */
+const isInRun = (text: string, { runDirectory }: ControlListing): boolean =>
+  runDirectory !== undefined && text.startsWith(`${runDirectory}/`);
 
 const CLEAR: readonly Stroke[] = [
   { held: ['Control'], key: { sign: 'a' } },

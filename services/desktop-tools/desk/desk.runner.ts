@@ -24,6 +24,8 @@ export interface ListedWindow extends ListedThing {
 export interface SeenWindow {
   readonly window: DesktopWindow;
   readonly hasTerminal: boolean;
+  /** It is a dialog for files, and this the directory of the run, with no link in it. */
+  readonly runDirectory?: string | undefined;
 }
 
 export type ControlListing = Listing<ListedControl> & SeenWindow;
@@ -121,7 +123,10 @@ export class DeskState {
   }
 
   /** Throws unless what an agent saw is what is there. */
-  compare(on: SeenOn | undefined, { window, name }: Pick<ControlListing, 'window' | 'name'>): void {
+  compare(
+    on: SeenOn | undefined,
+    { window, name, runDirectory }: Pick<ControlListing, 'window' | 'name' | 'runDirectory'>,
+  ): void {
     if (on === undefined) return;
     if (on.snapshot !== name) {
       throw new DesktopFault('WINDOW_CHANGED', `the listing ${quoted(on.snapshot)} is not the newest; list again`);
@@ -132,6 +137,10 @@ export class DeskState {
         'MISMATCH',
         `the window is ${what}, not ${quoted(on.window)} of ${quoted(on.application)}`,
       );
+    }
+    if (on.runDirectory !== undefined && on.runDirectory !== runDirectory) {
+      const is = runDirectory === undefined ? 'no dialog for files of a run with a directory' : quoted(runDirectory);
+      throw new DesktopFault('MISMATCH', `what was listed is ${is}, not ${quoted(on.runDirectory)}`);
     }
   }
 

@@ -1,3 +1,4 @@
+import { realpath } from 'node:fs/promises';
 import { cropped, marked, pngOf, type Box, type Picture } from '#libs/picture';
 import { commonRect, markColourOf, ROLES, screenName, SCREEN_TEXT, type Rect } from '#libs/screen';
 import type { WindowTree } from '../access/index.js';
@@ -41,8 +42,8 @@ export class Looking {
     return listing;
   }
 
-  /** The controls of the window that is worked in; `isCut`: there are more. */
-  async controls(): Promise<ControlListing & { readonly isCut: boolean; readonly hasTree: boolean }> {
+  /** The controls of the window that is worked in; `isCut`: there are more. `directory`: that of the run, which dialogs for files are told of. */
+  async controls(directory?: string): Promise<ControlListing & { readonly isCut: boolean; readonly hasTree: boolean }> {
     const reach = await this.#desk.reach();
     const window = await this.#desk.workedIn();
     // Whatever becomes of this look, ids of the one before are over: its window may be another by now.
@@ -54,6 +55,7 @@ export class Looking {
       ...this.#desk.newListing(seen),
       window,
       hasTerminal: this.#desk.isTerminal(window, tree !== undefined && hasTerminalIn(tree.root)),
+      runDirectory: tree?.root.role === ROLES.fileChooser ? await realPlace(directory) : undefined,
     };
     this.#desk.controls = listing;
     this.#desk.focus = tree && focusSeen(window, tree.root);
@@ -112,6 +114,10 @@ export class Looking {
     return tree.of({ process, title: rawTitle, rect });
   }
 }
+
+/** Without links; undefined where it is not there. */
+const realPlace = (directory: string | undefined): Promise<string | undefined> =>
+  directory === undefined ? Promise.resolve(undefined) : realpath(directory).catch(() => undefined);
 
 /** Around a control that is shown alone: it is seen where it is. */
 const CROP_MARGIN = 40;

@@ -45,6 +45,19 @@ export class XKeyboard {
     }
   }
 
+  /** Holds a key down while something is done with the mouse. */
+  async holding(modifier: Modifier, act: () => Promise<void>): Promise<void> {
+    const { key } = (await Layout.read(this.#screen)).placeOf(namedSymbol(HELD[modifier]));
+    this.#screen.input('KeyPress', key);
+    try {
+      await this.#screen.settled();
+      await act();
+    } finally {
+      this.#screen.input('KeyRelease', key);
+      await this.#screen.settled();
+    }
+  }
+
   async #stroke(stroke: Stroke, layout: Layout): Promise<void> {
     const place = layout.placeOf(symbolOf(stroke));
     const held = stroke.held.map((modifier) => layout.placeOf(namedSymbol(HELD[modifier])).key);

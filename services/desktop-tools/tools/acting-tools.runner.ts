@@ -15,6 +15,8 @@ const DRAG_SECONDS_MAX = 10;
 /** Beside the answer of what acts: how many milliseconds of it were waiting until the window rests. The answer itself has no times. */
 const SETTLING_META = 'orrery/settling-ms';
 
+/** With Alt a drag moves windows: that one is not held. */
+const HELD = { ctrl: 'Control', shift: 'Shift' } as const;
 const Button = z.enum(['left', 'right', 'middle', 'x']).default('left');
 const Fraction = z.number();
 
@@ -92,7 +94,8 @@ function mouseTools(acting: Acting): HostedTool[] {
     toolOf({
       name: 'drag_on_coordinates',
       title: 'Drag',
-      description: 'Drags from one place of the window to another, in fractions of its sides from 0 to 1.',
+      description:
+        'Drags from one place of the window to another, in fractions of its sides from 0 to 1; with key_hold that key is held down until the button is let go.',
       input: z.object({
         start_x: Fraction,
         start_y: Fraction,
@@ -100,17 +103,18 @@ function mouseTools(acting: Acting): HostedTool[] {
         end_y: Fraction,
         button: Button,
         duration: z.number().min(0).max(DRAG_SECONDS_MAX).default(1),
+        key_hold: z.enum(['ctrl', 'shift']).nullable().default(null),
       }),
       output: ActedShape,
       readOnly: false,
-      run: ({ start_x, start_y, end_x, end_y, button, duration }, _, caller) =>
+      run: ({ start_x, start_y, end_x, end_y, button, duration, key_hold: hold }, _, caller) =>
         acted(
           acting.drag(
             [
               [start_x, start_y],
               [end_x, end_y],
             ],
-            { button, durationMs: duration * 1_000 },
+            { button, durationMs: duration * 1_000, ...(hold !== null && { held: HELD[hold] }) },
             seenOnDesk(caller),
           ),
         ),

@@ -1,7 +1,18 @@
 import { z } from 'zod';
-import { ToolResult, type HostedFile, type HostedTool } from '#libs/mcp';
+import { ToolResult, type Caller, type HostedFile, type HostedTool } from '#libs/mcp';
 import type { DeskState, ListedControl, ListedWindow, Looking, TakenPicture } from '../desk/index.js';
-import { FieldList, Id, InfoShape, ListShape, RectShape, TargetShape, TextShape, Name, toolOf } from './tool.js';
+import {
+  FieldList,
+  Id,
+  InfoShape,
+  ListShape,
+  RectShape,
+  runDirectoryOf,
+  TargetShape,
+  TextShape,
+  Name,
+  toolOf,
+} from './tool.js';
 
 const AppsInput = z.object({ remove_empty: z.boolean().default(true), refresh_app_windows: z.boolean().default(true) });
 const FieldsInput = z.object({ field_list: FieldList });
@@ -82,12 +93,16 @@ function windowTools(desk: DeskState, looking: Looking): HostedTool[] {
 }
 
 function controlTools(looking: Looking): HostedTool[] {
-  const list = async <T>(told: (control: ListedControl) => T) => {
-    const { name, entries, window, isCut, hasTree } = await looking.controls();
+  const list = async <T>(told: (control: ListedControl) => T, caller: Caller) => {
+    const { name, entries, window, isCut, hasTree, runDirectory } = await looking.controls(runDirectoryOf(caller));
     return {
       result: entries.map(told),
       listing: name,
-      window: { application: window.application, window: window.title },
+      window: {
+        application: window.application,
+        window: window.title,
+        ...(runDirectory !== undefined && { run_directory: runDirectory }),
+      },
       ...(isCut && { more: true }),
       ...(!hasTree && { pictures_only: true }),
     };
@@ -104,7 +119,7 @@ function controlTools(looking: Looking): HostedTool[] {
       input: FieldsInput,
       output: ListShape(InfoShape),
       readOnly: true,
-      run: () => list((control) => ({ ...infoOf(control), ...facts(control) })),
+      run: (_, __, caller) => list((control) => ({ ...infoOf(control), ...facts(control) }), caller),
     }),
     toolOf({
       name: 'get_app_window_controls_target_info',
@@ -114,7 +129,7 @@ function controlTools(looking: Looking): HostedTool[] {
       input: FieldsInput,
       output: ListShape(TargetShape),
       readOnly: true,
-      run: () => list((control) => ({ ...targetOf('control', control), ...facts(control) })),
+      run: (_, __, caller) => list((control) => ({ ...targetOf('control', control), ...facts(control) }), caller),
     }),
     toolOf({
       name: 'get_ui_tree',

@@ -48,7 +48,14 @@ export const ListShape = <T extends z.ZodType>(item: T) =>
     result: z.array(item),
     /** What an agent says that it saw. */
     listing: z.string(),
-    window: z.object({ application: z.string(), window: z.string() }).optional(),
+    window: z
+      .object({
+        application: z.string(),
+        window: z.string(),
+        /** Of a dialog for files, where its run has a directory here: a path in there may be set as a whole unasked. */
+        run_directory: z.string().optional(),
+      })
+      .optional(),
     /** There is more than is listed. */
     more: z.boolean().optional(),
     /** The program tells nothing of its controls: there are only pictures. */

@@ -91,6 +91,36 @@ describe('a command at the gate of a device', () => {
     expect(await strict.code(click('mousepad'), allowed)).toBe('APPROVAL_REQUIRED');
   });
 
+  it('sets a path in a dialog unasked where that lies in the directory of its run, and no link leads out of it', async () => {
+    const root = realpathSync(mkdtempSync(join(tmpdir(), 'orrery-dialog-')));
+    const run = join(root, 'run');
+    for (const folder of ['run/out', 'other']) mkdirSync(join(root, folder), { recursive: true });
+    symlinkSync(join(root, 'other'), join(run, 'way'));
+    symlinkSync(join(root, 'other/target'), join(run, 'link.txt'));
+    symlinkSync(join(root, 'other/target'), join(run, 'sum.fods'));
+    symlinkSync(run, join(root, 'alias'));
+    const { made } = gate({ applications: ['mousepad'], starts: { directory: root, home: root } });
+    const code = async (text: string, runDirectory = run, workspace = run): Promise<string | undefined> => {
+      const control = { id: '1', type: 'Edit', name: 'Name:' };
+      const call: CommandCall = {
+        tool: 'set_edit_text',
+        arguments: { id: '1', name: 'Name:', text, clear_current_text: true },
+        on: { agent: 'AppAgent', application: 'mousepad', window: 'Save As', control, snapshot: 'k.1', runDirectory },
+      };
+      return (await made.refusal(call, allowed, workspace))?.error?.code;
+    };
+    expect(await code(`${run}/new.txt`)).toBeUndefined();
+    expect(await code(`${run}/out/new.txt`)).toBeUndefined();
+    // The device calls its directory by another name, and has said where it lies.
+    expect(await code(`${run}/new.txt`, run, join(root, 'alias'))).toBeUndefined();
+    for (const name of ['way/new.txt', 'link.txt', 'sum', 'way', '../other/x'])
+      expect(await code(`${run}/${name}`)).toBe('APPROVAL_REQUIRED');
+    // What its agent says of another directory is nothing.
+    expect(await code(`${root}/other/x`, `${root}/other`)).toBe('APPROVAL_REQUIRED');
+    expect(await code(`${root}/alias/x`, `${root}/alias`, join(root, 'alias'))).toBe('APPROVAL_REQUIRED');
+    rmSync(root, { recursive: true });
+  });
+
   it('is refused when it cannot be judged', async () => {
     const throws: CommandPolicy = {
       hash: 'h',
