@@ -22,6 +22,7 @@ need dbus-daemon dbus-daemon
 need /usr/libexec/at-spi-bus-launcher at-spi2-core
 need mousepad mousepad
 need xterm xterm
+need x11vnc x11vnc
 need /usr/lib/openssh/gnome-ssh-askpass ssh-askpass-gnome
 [ -d /usr/share/fonts/truetype/dejavu ] || missing="$missing fonts-dejavu-core"
 
