@@ -8,7 +8,7 @@ import { connectWs } from '#libs/aip';
 import { makeDeviceSecret, makeJoinAssertion } from '#libs/keys';
 import { FakeDevice } from '#libs/testing';
 import { BareMachine, offerBroken, ownOffer } from './bare-machine.js';
-import { TestSystem, until } from './system.js';
+import { COMPILE_CACHE, TestSystem, until } from './system.js';
 
 const CLIENT = resolve(import.meta.dirname, '../../dist/services/device-client/main.js');
 /** Short enough to see credentials renewed, and the one of a frozen device expire. */
@@ -53,7 +53,7 @@ class DeviceProcess {
     this.dataDir = join(dir, name);
     this.#child = spawn(process.execPath, [CLIENT, 'join', '--url', url, '--data-dir', this.dataDir], {
       stdio: [token === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
-      env: { PATH: process.env['PATH'], ORRERY_LOG_LEVEL: 'trace' },
+      env: { PATH: process.env['PATH'], NODE_COMPILE_CACHE: COMPILE_CACHE, ORRERY_LOG_LEVEL: 'trace' },
     });
     this.#child.stdin?.end(token);
     for (const stream of [this.#child.stdout, this.#child.stderr]) {

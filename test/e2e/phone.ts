@@ -4,7 +4,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { StandInPhone, StandInServer, type ModelServerReply } from '#libs/testing';
 import { call, end, type Turn } from './agent-model.js';
-import type { TestSystem } from './system.js';
+import { COMPILE_CACHE, type TestSystem } from './system.js';
 
 const CLIENT = resolve(import.meta.dirname, '../../dist/services/device-client/main.js');
 const NOTES = 'com.example.notes';
@@ -61,7 +61,7 @@ export class PhoneDevice {
     const words = ['join', '--url', aip, '--data-dir', join(place, 'data'), '--config', config];
     const client = spawn(process.execPath, [CLIENT, ...words], {
       stdio: ['pipe', 'ignore', 'ignore'],
-      env: { PATH: process.env['PATH'], HOME: place },
+      env: { PATH: process.env['PATH'], HOME: place, NODE_COMPILE_CACHE: COMPILE_CACHE },
     });
     client.stdin?.end(token);
     return new PhoneDevice(phone, adb, client);

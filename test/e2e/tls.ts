@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path';
 import { connect } from 'node:tls';
 import { describe, expect, it } from '@jest/globals';
 import { makeTestAuthority, type TestCertificate } from '#libs/testing';
-import { type TestSystem, until } from './system.js';
+import { COMPILE_CACHE, type TestSystem, until } from './system.js';
 
 const CLIENT = resolve(import.meta.dirname, '../../dist/services/device-client/main.js');
 const authority = makeTestAuthority();
@@ -60,7 +60,7 @@ export function testsOfTls(system: () => TestSystem, certificates: () => Gateway
     const { token } = await system().json<{ token: string }>('devices', 'enroll', '--id', id);
     const child = spawn(process.execPath, [CLIENT, 'join', '--url', await url(), '--data-dir', file(id), ...more], {
       stdio: ['pipe', 'pipe', 'pipe'],
-      env: { PATH: process.env['PATH'] },
+      env: { PATH: process.env['PATH'], NODE_COMPILE_CACHE: COMPILE_CACHE },
     });
     const closed = once(child, 'close'); // what it has said is all here then; at its exit it need not be
     let said = '';
