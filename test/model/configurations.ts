@@ -119,6 +119,7 @@ export const CONFIGURATIONS: readonly Configuration[] = [
     plan: FORK_PLAN,
     options: { ...STRICT, ...WHEN_NEEDED },
     menu: FORK_MENU,
+    brief: { edits: 1, crashes: 0 },
   },
   {
     ...MODEL,
@@ -126,6 +127,7 @@ export const CONFIGURATIONS: readonly Configuration[] = [
     plan: FORK_PLAN,
     options: { ...SCOPED, ...WHEN_NEEDED },
     menu: FORK_MENU,
+    brief: { crashes: 0 },
   },
   {
     ...MODEL,
@@ -133,6 +135,7 @@ export const CONFIGURATIONS: readonly Configuration[] = [
     plan: FAN_IN,
     options: { ...STRICT, ...WHEN_NEEDED },
     menu: FAN_IN_MENU,
+    brief: { crashes: 0 },
   },
   {
     ...MODEL,
@@ -349,6 +352,6 @@ export const CONFIGURATIONS: readonly Configuration[] = [
     menu: [addAfter('a')],
     verbs: [{ name: 'FORK', action: FORK }],
     limits: { edits: 1, disconnects: 1, crashes: 1 },
-    brief: { crashes: 0 },
+    brief: { disconnects: 0 },
   },
 ];
