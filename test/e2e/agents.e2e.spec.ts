@@ -56,7 +56,14 @@ async function prepare(home: string): Promise<NodeJS.ProcessEnv> {
      export const agents = (options) =>
        [testing.desktopAgent({ host: new HostAgentPrompter(options), app: new AppAgentPrompter(options) })];`,
   );
-  return { ORRERY_AGENT_MODULES: join(home, 'desktop.mjs') };
+  const files = { model: join(home, 'model.yaml'), policy: join(home, 'policy.yaml') };
+  await writeFile(files.model, 'agents: { MobileAgent: { seesPictures: true } }\n');
+  await writeFile(files.policy, 'version: 1\ndevices: [{ match: { ids: [phone-1] }, pictures: { keep: none } }]\n');
+  return {
+    ORRERY_AGENT_MODULES: join(home, 'desktop.mjs'),
+    ORRERY_MODEL_FILE: files.model,
+    ORRERY_POLICY_FILE: files.policy,
+  };
 }
 
 describe('beside people and agents', () => testsOfAssistant(() => ({ system, model })));
@@ -410,13 +417,15 @@ it('a MobileAgent uses a phone, looks before each turn, and has what it does app
     ['launch_app', SCREENS[1]],
     ['click_control', SCREENS[2]],
   ] as const) {
-    const { approvalId } = await until(`a question about ${tool}`, async () => {
+    const { approvalId, ask } = await until(`a question about ${tool}`, async () => {
       const { approvals } = await system.json<{ approvals: ApprovalView[] }>('approvals');
       return approvals.find(
         (one) => one.runId === runId && one.ask.kind === 'approval' && one.ask.rule === `phone.${tool}`,
       );
     });
     expect(await phone.calls()).toEqual(tool === 'launch_app' ? [] : [LAUNCHED]);
+    // A control is shown to the person as the agent has seen it.
+    expect('picture' in ask).toBe(tool === 'click_control');
     await phone.put('next.xml', next);
     expect((await system.cli('approve', approvalId)).code).toBe(0);
   }
@@ -427,14 +436,25 @@ it('a MobileAgent uses a phone, looks before each turn, and has what it does app
   expect(judged.map(({ data: { rule, decision } }) => [rule, decision])).toEqual([
     ['phone.get_mobile_app_target_info', 'allow'],
     LOOK,
+    PICTURE,
     ['phone.launch_app', 'approve'],
     LOOK,
+    PICTURE,
     ['phone.click_control', 'approve'],
     LOOK,
+    PICTURE,
   ]);
+  // Its policy keeps no picture of this phone longer than the run, which steps and report tell.
+  const steps = await until('what is said of pictures that are dropped', async () => {
+    const { stdout } = await system.cli('steps', runId);
+    return stdout.includes('because the policy says pictures: { keep: none }') ? stdout : undefined;
+  });
+  expect(steps).toMatch(/file screen\.png: .*, dropped since\n.*file marked\.png: .*, dropped since/u);
+  expect(await system.report(runId, 'pictures: { keep: none }')).toContain('marked.png');
 });
 const LAUNCHED = ['monkey', '-p', 'com.example.notes', '-c', 'android.intent.category.LAUNCHER', '1'];
 const LOOK = ['phone.get_app_window_controls_target_info', 'allow'];
+const PICTURE = ['phone.capture_screenshot', 'allow'];
 
 it('an agent that never comes to an end is stopped by its steps', async () => {
   expect(taskOf(await told('endless'))).toMatchObject({

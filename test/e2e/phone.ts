@@ -2,7 +2,8 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { StandInPhone, StandInServer, type ModelServerReply } from '#libs/testing';
+import { pngOf } from '#libs/picture';
+import { StandInPhone, StandInServer, type ModelServerReply, type ModelServerRequest } from '#libs/testing';
 import { call, end, type Turn } from './agent-model.js';
 import { COMPILE_CACHE, type TestSystem } from './system.js';
 
@@ -22,11 +23,27 @@ export const SCREENS = [
   screen(NOTES, button('Saved')),
 ] as const;
 
-/** What a model says that sees this, in the prompt as it stands there. */
+/** What is on that screen is of no matter; its size is that of the phone. */
+const PICTURE = pngOf({ width: 1_080, height: 2_340, rgb: new Uint8Array(1_080 * 2_340 * 3) });
+
+type Part = { readonly type: string; readonly text?: string; readonly image_url?: { readonly url: string } };
+
+const partsOf = ({ body: { messages } }: ModelServerRequest): Part[] =>
+  messages.flatMap(({ content }) => (Array.isArray(content) ? (content as Part[]) : []));
+
+/** How many pictures a model was shown. */
+const picturesIn = (request: ModelServerRequest): number =>
+  partsOf(request).filter(({ image_url: image }) => image?.url.startsWith('data:image/png;base64,') === true).length;
+
+/** What a model says that sees this, in the prompt as it stands there, and the screen twice: without marks, and with them. */
 const seen =
   (text: string, said: ModelServerReply): Turn =>
-  ({ prompt }) =>
-    prompt.includes(text) ? said : end('FAIL', `the screen does not say ${text}`);
+  (request) => {
+    const told = partsOf(request).some((part) => part.text?.includes(text) === true);
+    if (!told) return end('FAIL', `the screen does not say ${text}`);
+    const pictures = picturesIn(request);
+    return pictures === 2 ? said : end('FAIL', `the screen was shown ${pictures} times`);
+  };
 
 /** Starts an application, saves in it, and says what the screen says then. */
 export const PHONE_STORY: readonly Turn[] = [
@@ -52,6 +69,7 @@ export class PhoneDevice {
     const phone = await StandInPhone.make('phone-a');
     await phone.put('packages', `${NOTES}\n`);
     await phone.put('screen.xml', SCREENS[0]);
+    await phone.put('screen.png', PICTURE);
     const adb = await StandInServer.start([phone]);
     const place = join(system.home, id);
     await mkdir(place);

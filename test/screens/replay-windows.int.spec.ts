@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { testing, type AgentEnd, type EffectOutcome, type ToolCalled } from '#libs/device-agent';
-import { commandIdOf, type CommandCall, type DeviceAnswer } from '#proto';
+import { testing } from '#libs/device-agent';
 import { TestBench, until } from '../../services/aip-gateway/testing/test-bench.adapter.js';
 import { exchangesOf, loadTrace } from '../../services/aip-gateway/testing/trace.js';
 import { TraceSocket } from '../../services/aip-gateway/testing/trace-socket.js';
+import { workedOver } from './over-gateway.js';
 import { chosen, REPLIES, said, TYPED, wantedOf, type Frame } from './recorded-windows.js';
 
 /*
@@ -13,7 +13,6 @@ import { chosen, REPLIES, said, TYPED, wantedOf, type Frame } from './recorded-w
 
 const DEVICE = 'win1';
 const ATTEMPT = { runId: 'run-1', taskId: 'task' };
-const NEVER_TOO_LATE = '2099-01-01T00:00:00.000Z';
 
 let bench: TestBench;
 let attempts = 0;
@@ -40,54 +39,13 @@ async function connected(name: Name) {
   return { device, sessionId, tools: presence?.telemetry.tools ?? [] };
 }
 
-const endOf = (answer: DeviceAnswer): ToolCalled['ended'] => {
-  if (answer.state === 'refused') return { kind: 'refused', by: 'device', code: answer.code, message: answer.message };
-  if (answer.state !== 'finished') throw new Error(`it is ${answer.state}`);
-  const { state, result, files, error } = answer.outcome;
-  const told = { value: result, ...(files !== undefined && { files }) };
-  return { kind: 'finished', state, result: told, message: error?.message ?? null };
-};
-
 /** Our agents work until they end; each command of theirs is asked for on the bus. */
 async function worked(name: Name, replies: readonly testing.Said[] = REPLIES[name]) {
   const { device, sessionId, tools } = await connected(name);
   const attempt = { ...ATTEMPT, attempt: (attempts += 1) };
-  const call = (command: CommandCall, step: number, index: number): Promise<DeviceAnswer> =>
-    bench.ask({
-      kind: 'run',
-      commandId: commandIdOf(attempt, step, index),
-      attempt,
-      deviceId: DEVICE,
-      sessionId,
-      journalId: null,
-      command,
-      priority: 0,
-      notAfter: NEVER_TOO_LATE,
-    });
   const { kind, app } = testing.spiedScreen(true);
-  const program = kind.run(testing.screenTask());
-  const outcomes: EffectOutcome[] = [];
-  let [step, index] = [1, 0];
-  let end: AgentEnd | undefined;
-  for (let turn = program.next(); end === undefined;) {
-    if (turn.done === true) {
-      end = turn.value;
-      continue;
-    }
-    const effect = turn.value;
-    if (effect.kind === 'ask-model') {
-      const reply = replies[outcomes.filter((one) => one.kind === 'replied').length];
-      if (reply === undefined || 'code' in reply) throw new Error('the script has no reply');
-      if (outcomes.some((one) => one.kind === 'replied')) [step, index] = [step + 1, 0];
-      effect.prompt(`boundary-of-the-step-${step}`);
-      outcomes.push({ kind: 'replied', step, reply });
-    } else if (effect.kind === 'call-tool') {
-      const { command } = effect;
-      outcomes.push({ kind: 'called', step, index, command, ended: endOf(await call(command, step, index)) });
-      index += 1;
-    } else throw new Error(`nobody answers ${effect.kind}`);
-    turn = program.next(outcomes.at(-1) ?? { kind: 'read', text: '', totalLines: 0 });
-  }
+  const task = testing.screenTask();
+  const end = await workedOver({ bench, kind, task, attempt, deviceId: DEVICE, sessionId, replies });
   const sent = device.commands.map((frame) => said(frame as unknown as Frame));
   const wanted = wantedOf(name).map(({ frame }) => said(frame));
   device.cut();

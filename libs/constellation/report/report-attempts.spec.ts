@@ -68,6 +68,29 @@ describe('what agents did', () => {
     }
   });
 
+  it('tells which pictures of a screen were dropped, by hash and size, and why', () => {
+    const commits = agentCommits({ steps: 1 });
+    const pictures = Array.from({ length: 12 }, (_, at) => ({ sha256: at.toString(16).repeat(64), bytes: 1_000 }));
+    const last = commits.at(-1);
+    if (last === undefined) throw new Error('an attempt has a commit');
+    const data = { rule: 'pictures: { keep: none }', pictures };
+    const at = '2026-11-21T12:00:00.000Z';
+    const dropped = {
+      ...last,
+      at,
+      events: [{ id: 'd', sequence: 900, schemaVersion: 1, type: 'PICTURES_DROPPED' as const, data }],
+    };
+    const { run, commits: told } = agentRun([{ steps: 1 }]);
+    const [open = ''] = attemptsSection({ run, commits: told, attempts: attemptStories([...commits, dropped]) }).split(
+      '<details>',
+    );
+    const why = 'because the policy says pictures: { keep: none }';
+    expect(open).toContain(`${at}: \`12 pictures of the screen dropped, 12000 bytes, ${why}\`.`);
+    expect(open).toContain(`- \`${'0'.repeat(64)}\`, 1000 bytes`);
+    expect(open.match(/, 1000 bytes/gu)).toHaveLength(10);
+    expect(open).toContain('- 2 more: `orrery steps run-1 web --json`');
+  });
+
   it('is folded: every part that opens is closed, and blank lines let Markdown in again', () => {
     expect(markdown.match(/^<details>$/gmu)).toHaveLength(7);
     expect(markdown.match(/^<\/details>$/gmu)).toHaveLength(7);

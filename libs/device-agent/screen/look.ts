@@ -1,4 +1,4 @@
-import { imagesOf, type CalledImage, type ToolCalled } from '#libs/attempt';
+import { imagesOf, type ToolCalled } from '#libs/attempt';
 import { fieldsOf, type CommandCall, type ContentPart, type Json } from '#proto';
 import { AgentFailure, failed, strategyOf, type Strategy, type StrategyCall, type Work } from '../agent/index.js';
 import type { AgentReply } from '../effects/index.js';
@@ -6,7 +6,7 @@ import { outcomeText } from '../memory/index.js';
 import { callTool, readOutput } from '../strategies/index.js';
 import { seenListingOf, listingText, NOTHING_LISTED, type SeenListing } from './listing.js';
 import { screenPlaceOf, type SeenPlace } from './place-call.js';
-import { rectIn, seenPictureOf, type SeenPicture } from './seen-picture.js';
+import { drawsMarks, pictureParts, rectIn, seenPictureOf, textPart, type SeenPicture } from './seen-picture.js';
 import { APP_AGENT, failureText, HOST_AGENT, type Screen, type ScreenValues, answeredValue } from './screen.js';
 
 const OF_FILES =
@@ -39,9 +39,9 @@ export function lookAtDesktop<R extends AgentReply>(sees: boolean): Strategy<Scr
         observation: [
           ...trouble(at),
           ...kept(at),
-          ...shown('The desktop as it is now:', picture),
-          text(`Windows that can be chosen:\n${listingText(listing)}`),
-          ...(ends.length === 0 ? [] : [text(`Subtasks so far, and what became of them:\n${ends.join('\n')}`)]),
+          ...pictureParts('The desktop as it is now:', picture),
+          textPart(`Windows that can be chosen:\n${listingText(listing)}`),
+          ...(ends.length === 0 ? [] : [textPart(`Subtasks so far, and what became of them:\n${ends.join('\n')}`)]),
         ],
       };
     },
@@ -57,7 +57,7 @@ export function lookAtWindow<R extends AgentReply>(sees: boolean): Strategy<Scre
     *execute(at) {
       const { context } = at;
       const before = context.get('before') ?? [];
-      const marks = sees && hasMarks(at);
+      const marks = sees && drawsMarks(context.task, 'capture_window_screenshot');
       const clean = sees && !marks ? yield* windowPictures(at, {}) : null;
       const info = yield* look(at, placed(at), { tool: 'get_app_window_info', arguments: { field_list: FIELDS } });
       const listed = yield* listControls(at);
@@ -73,13 +73,13 @@ export function lookAtWindow<R extends AgentReply>(sees: boolean): Strategy<Scre
         observation: [
           ...trouble(at),
           ...kept(at),
-          ...shown('The window when you decided last:', before),
-          ...shown('The window as it is now:', picture),
-          ...shown('The same with the ids of its controls:', both.slice(1, 2)),
-          text(`The window that you work in:\n${JSON.stringify(context.get('chosen') ?? {})}`),
-          ...(context.get('chosen')?.runDirectory === undefined ? [] : [text(OF_FILES)]),
-          text(`Its controls:\n${listingText(listing)}`),
-          ...(tips.length === 0 ? [] : [text(`Tips of the HostAgent:\n${tips.join('\n')}`)]),
+          ...pictureParts('The window when you decided last:', before),
+          ...pictureParts('The window as it is now:', picture),
+          ...pictureParts('The same with the ids of its controls:', both.slice(1, 2)),
+          textPart(`The window that you work in:\n${JSON.stringify(context.get('chosen') ?? {})}`),
+          ...(context.get('chosen')?.runDirectory === undefined ? [] : [textPart(OF_FILES)]),
+          textPart(`Its controls:\n${listingText(listing)}`),
+          ...(tips.length === 0 ? [] : [textPart(`Tips of the HostAgent:\n${tips.join('\n')}`)]),
         ],
       };
     },
@@ -103,13 +103,6 @@ const placed = ({ context }: At): SeenPlace => ({
   chosen: context.get('chosen'),
   listing: NOTHING_LISTED,
 });
-
-/** Devices that draw marks themselves say so in the schema of the tool. */
-const hasMarks = ({ context }: At): boolean => {
-  const tool = context.task.device.tools.find(({ name }) => name === 'capture_window_screenshot');
-  const properties = tool?.inputSchema?.['properties'];
-  return typeof properties === 'object' && properties !== null && 'annotated' in properties;
-};
 
 /** A picture of the window for people, where its agent is shown none: of a device that says where it was taken. */
 export function* pictureForPeople(at: At, listing: SeenListing): Work<SeenPicture | undefined> {
@@ -172,16 +165,11 @@ export function* wholeAnswer({ step, index, ended }: ToolCalled): Work<Json> {
   }
 }
 
-const text = (content: string): ContentPart => ({ type: 'text', text: content });
-
-const shown = (words: string, images: readonly CalledImage[]): ContentPart[] =>
-  images.length === 0
-    ? []
-    : [text(words), ...images.map(({ ref, mediaType }): ContentPart => ({ type: 'image', ref, mediaType }))];
-
 /** What this look did not show: the model hears of it at once, and not only in its memory. */
 const trouble = ({ agent: { problems } }: At): ContentPart[] =>
-  problems.length === 0 ? [] : [text(`What went wrong just now:\n${problems.join('\n')}`)];
+  problems.length === 0 ? [] : [textPart(`What went wrong just now:\n${problems.join('\n')}`)];
 
 const kept = ({ context }: At): ContentPart[] =>
-  (context.get('kept') ?? []).flatMap(({ image, reason }) => shown(`A picture that was kept: ${reason}`, [image]));
+  (context.get('kept') ?? []).flatMap(({ image, reason }) =>
+    pictureParts(`A picture that was kept: ${reason}`, [image]),
+  );

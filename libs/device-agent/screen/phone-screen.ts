@@ -1,11 +1,11 @@
-import { imagesOf, type CalledImage, type ToolCalled } from '#libs/attempt';
-import { fieldsOf, isObject, type CommandCall, type ContentPart, type Json, type ScreenPlace } from '#proto';
+import { imagesOf, type ToolCalled } from '#libs/attempt';
+import { fieldsOf, isObject, type CommandCall, type Json, type ScreenPlace } from '#proto';
 import { strategyOf, type StrategyCall, type Work } from '../agent/index.js';
 import type { AgentReply } from '../effects/index.js';
 import { callTool, type ActionPlace, type RoundValues } from '../strategies/index.js';
 import { listingText, NOTHING_LISTED, seenListingOf, targetProblem, type SeenListing } from './listing.js';
 import { wholeAnswer } from './look.js';
-import { seenPictureOf, shownPlace } from './seen-picture.js';
+import { drawsMarks, pictureParts, seenPictureOf, shownPlace, textPart } from './seen-picture.js';
 
 export const MOBILE_AGENT = 'MobileAgent';
 
@@ -27,7 +27,11 @@ const LIST_APPLICATIONS: CommandCall = {
   tool: 'get_mobile_app_target_info',
   arguments: { include_system_apps: false },
 };
-const LIST_CONTROLS: CommandCall = { tool: 'get_app_window_controls_target_info', arguments: {} };
+/** Servers of UFO keep a listing for five seconds, and would give one from before something came up by itself. */
+const LIST_CONTROLS: CommandCall = {
+  tool: 'get_app_window_controls_target_info',
+  arguments: { force_refresh: true },
+};
 
 /** Looks at the phone before a turn: its picture where the model sees, its applications once, its controls. */
 export const lookAtPhone = <R extends AgentReply>(sees: boolean) =>
@@ -37,7 +41,7 @@ export const lookAtPhone = <R extends AgentReply>(sees: boolean) =>
     provides: ['observation', 'applications'],
     *execute({ context }) {
       const picture = { tool: 'capture_screenshot', arguments: {} };
-      const marks = sees && drawsMarks(context);
+      const marks = sees && drawsMarks(context.task, picture.tool);
       const clean = sees && !marks ? yield* callTool(picture) : null;
       const applications =
         context.get('applications') ?? applicationsIn(yield* answerOf(yield* callTool(LIST_APPLICATIONS)));
@@ -47,7 +51,15 @@ export const lookAtPhone = <R extends AgentReply>(sees: boolean) =>
       const said = yield* answerOf(listed);
       const listing = isDone(listed) ? seenListingOf(said, `${listed.step}.${listed.index}`) : NOTHING_LISTED;
       context.set('listing', { ...listing, ...(shown && { picture: shown }) });
-      return { observation: [...imageParts(taken), textOf(applications), textOf(controlsIn(said))], applications };
+      // Of a picture that could not be taken nothing is said: the listing is there.
+      const images = taken === null ? [] : imagesOf(taken.ended);
+      const observation = [
+        ...pictureParts('The screen as it is now:', images.slice(0, 1)),
+        ...pictureParts('The same with the ids of its controls:', images.slice(1, 2)),
+        textPart(applications),
+        textPart(controlsIn(said)),
+      ];
+      return { observation, applications };
     },
     fallback: () => ({ observation: [], applications: 'Applications that are installed: nothing is known of them.' }),
   });
@@ -82,22 +94,6 @@ const placeOf = ({ place, snapshot }: SeenListing): ScreenPlace => ({
   window: (place?.window ?? '').slice(0, 1_024),
   snapshot,
 });
-
-/** Phones that draw marks say so in the schema of the tool. */
-const drawsMarks = ({ task }: StrategyCall<PhoneMemory>['context']): boolean => {
-  const tool = task.device.tools.find(({ name }) => name === 'capture_screenshot');
-  return 'annotated' in fieldsOf(tool?.inputSchema?.['properties']);
-};
-
-const textOf = (text: string): ContentPart => ({ type: 'text', text });
-
-/** The screen, and the same with the ids of its controls; of one that could not be taken nothing is said: the listing is there. */
-function imageParts(taken: ToolCalled | null): ContentPart[] {
-  const [clean, marked]: readonly CalledImage[] = taken === null ? [] : imagesOf(taken.ended);
-  const part = (words: string, image: CalledImage | undefined): ContentPart[] =>
-    image === undefined ? [] : [textOf(words), { type: 'image', ref: image.ref, mediaType: image.mediaType }];
-  return [...part('The screen as it is now:', clean), ...part('The same with the ids of its controls:', marked)];
-}
 
 const isDone = ({ ended }: ToolCalled): boolean => ended.kind === 'finished' && ended.state === 'COMPLETED';
 

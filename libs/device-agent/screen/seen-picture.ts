@@ -1,6 +1,6 @@
-import { imagesOf, type ToolCalled } from '#libs/attempt';
-import { fieldsOf, type ArtifactRef, type Json } from '#proto';
-import type { ShownPlace } from '../effects/index.js';
+import { imagesOf, type CalledImage, type ToolCalled } from '#libs/attempt';
+import { fieldsOf, type ArtifactRef, type ContentPart, type Json } from '#proto';
+import type { AgentTask, ShownPlace } from '../effects/index.js';
 
 /** Left, top, right and bottom, in points of the screen. */
 export type SeenRect = ShownPlace['box'];
@@ -48,3 +48,15 @@ export function shownPlace(picture: SeenPicture | undefined, place: SeenRect | u
   ];
   return box[2] > box[0] && box[3] > box[1] ? { picture: ref, box } : undefined;
 }
+
+/** Devices that draw the ids of their controls on a picture say so in the schema of the tool. */
+export const drawsMarks = ({ device }: Pick<AgentTask, 'device'>, tool: string): boolean =>
+  'annotated' in fieldsOf(device.tools.find(({ name }) => name === tool)?.inputSchema?.['properties']);
+
+export const textPart = (text: string): ContentPart => ({ type: 'text', text });
+
+/** Pictures as a model is shown them, with what they are; nothing where there is none. */
+export const pictureParts = (words: string, images: readonly CalledImage[]): ContentPart[] =>
+  images.length === 0
+    ? []
+    : [textPart(words), ...images.map(({ ref, mediaType }): ContentPart => ({ type: 'image', ref, mediaType }))];

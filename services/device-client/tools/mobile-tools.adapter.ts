@@ -14,6 +14,7 @@ export function mobileServer(settings: MobileSettings): ToolboxServer {
     name: 'mobile',
     timeoutMs: TIMEOUT_MS,
     hasScreen: true,
+    isExclusive: true,
     spec: { kind: 'stdio', command: process.execPath, args, env: keptEnvironment() },
   };
 }

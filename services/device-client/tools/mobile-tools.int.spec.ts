@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { StandInPhone, StandInServer } from '#libs/testing';
 import { makeHome, startDevice, type DeviceHome, type DeviceProcess } from '../testing/device-process.js';
-import { startScriptedServer, type ScriptedServer } from '../testing/scripted-server.js';
+import { ATTEMPT, startScriptedServer, type ScriptedServer } from '../testing/scripted-server.js';
 
 const SCREEN = `<hierarchy rotation="0"><node class="android.widget.FrameLayout" package="com.example.notes" bounds="[0,0][1080,2340]"><node class="android.widget.Button" package="com.example.notes" text="OK" clickable="true" enabled="true" bounds="[100,200][300,260]" /></node></hierarchy>`;
 
@@ -51,5 +51,12 @@ describe('a device with a phone', () => {
       error: { message: expect.stringMatching(/^WINDOW_CHANGED: /u) },
     });
     expect([await phones[0].calls(), await phones[1].calls()]).toEqual([[], [['input', 'tap', '200', '230']]]);
+    // Its screen is one attempt's at a time: what a later one of the task has looked at, the earlier one does not touch any more.
+    const later = { ...ATTEMPT, attempt: ATTEMPT.attempt + 1 };
+    connection.command('c4', 'get_app_window_controls_target_info', {}, { attempt: later });
+    expect(await connection.outcome('c4')).toMatchObject({ state: 'COMPLETED' });
+    connection.command('c5', 'back', {});
+    expect(await connection.outcome('c5')).toMatchObject({ state: 'FAILED', error: { code: 'SCREEN_BUSY' } });
+    expect(await phones[1].calls()).toEqual([]);
   });
 });

@@ -1,4 +1,4 @@
-import type { ResultFile, RunView, TaskResult, TaskView } from '#proto';
+import type { ResultFile, RunView, Sha256, TaskResult, TaskView } from '#proto';
 
 /** A file that a task has left, or that one of its tools has answered with. */
 export interface TaskFile {
@@ -35,6 +35,10 @@ export function filesOfRun({ tasks }: Pick<RunView, 'tasks'>): {
   };
 }
 
+/** Whether it is a picture that is kept no longer: nobody can fetch it. */
+export const isDropped = ({ artifact }: ResultFile, dropped: ReadonlySet<Sha256>): boolean =>
+  artifact !== undefined && dropped.has(artifact.sha256);
+
 /** Undefined where the result names all that was left. */
 export function longListOf(taskId: string, result: Pick<TaskResult, 'fileList'> | undefined): LongFileList | undefined {
   const list = result?.fileList;
@@ -45,8 +49,8 @@ export function longListOf(taskId: string, result: Pick<TaskResult, 'fileList'> 
 const UNKNOWN_TYPE = 'application/octet-stream';
 
 /** Of what kind a file is and what may be done with it, as far as somebody knows. */
-export function fileKind({ mediaType, mode }: Pick<ResultFile, 'mediaType' | 'mode'>): string {
-  return [mediaType === UNKNOWN_TYPE ? '' : mediaType, mode === undefined ? '' : `mode ${mode}`]
+export function fileKind({ mediaType, mode }: Pick<ResultFile, 'mediaType' | 'mode'>, ...more: string[]): string {
+  return [mediaType === UNKNOWN_TYPE ? '' : mediaType, mode === undefined ? '' : `mode ${mode}`, ...more]
     .filter((text) => text !== '')
     .join(' · ');
 }

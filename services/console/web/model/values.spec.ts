@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { ResultFile, TaskView } from '#proto';
 import { asTyped, kindOfValue, valueTyped, shownJson } from './json-text.js';
 import { bytesText } from './sizes.js';
-import { filesOfRun } from './task-files.js';
+import { filesOfRun, isDropped } from './task-files.js';
 
 describe('a value that is typed', () => {
   it.each([
@@ -90,6 +90,18 @@ describe('the files of a run', () => {
       ['one', 'image-1.png'],
       ['three', 'core.txt'],
     ]);
+  });
+
+  it('are told apart from pictures that are kept no longer', () => {
+    const [gone, kept] = ['a', 'b'].map((digit) => ({ sha256: digit.repeat(64), bytes: 9 }));
+    const dropped = new Set([gone?.sha256 ?? '']);
+    const files = [{ artifact: gone }, { artifact: kept }, {}].map((one) => ({
+      name: 'a',
+      mediaType: 'image/png',
+      ...one,
+    }));
+    const told = files.map((one) => isDropped(one, dropped));
+    expect(told).toEqual([true, false, false]);
   });
 
   it('are a list elsewhere where a task has left more than its result names', () => {

@@ -53,6 +53,7 @@ export const BOARD_WORDS = {
   hash: 'SHA-256',
   copyHash: (file: string) => `Copy the SHA-256 of ${file}`,
   notKept: 'not kept',
+  dropped: 'dropped since',
   download: (file: string) => `Download ${file}`,
   moreFiles: (task: string, files: number, size: string) => `${task} left ${counted(files, 'file')}, ${size}:`,
   andMore: (count: number) => `and ${count} more`,

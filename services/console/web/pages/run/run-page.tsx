@@ -90,7 +90,9 @@ export function RunPage({ runId }: { readonly runId: string }): ReactElement {
     timeline: <Timeline commits={commits} tasks={view.tasks} now={now} ended={run.endedAt} onChoose={choose} />,
     history: <History commits={record.commits} shown={count} onMoment={toSequence} />,
     figures: <FiguresView commits={commits} view={view} />,
-    board: <BoardPane run={run} view={view} isNow={count === undefined} onChoose={choose} />,
+    board: (
+      <BoardPane run={run} view={view} attempts={followed.attempts} isNow={count === undefined} onChoose={choose} />
+    ),
   };
   return (
     <div className="run-page">

@@ -1,6 +1,6 @@
 import { useState, type ReactElement } from 'react';
 import { shownBoard, type Run } from '#libs/constellation';
-import type { RunView, ShownEntry } from '#proto';
+import type { AttemptCommit, RunView, ShownEntry } from '#proto';
 import { bytesText } from '../../../model/index.js';
 import { Empty } from '../../../parts/index.js';
 import { useMay } from '../../../wire/index.js';
@@ -12,12 +12,13 @@ import { FilesOfRun } from './files.js';
 interface BoardPaneProps {
   readonly run: Run;
   readonly view: RunView;
+  readonly attempts: readonly AttemptCommit[];
   readonly isNow: boolean;
   readonly onChoose: (taskId: string) => void;
 }
 
 /** What stands on the board of a run at the moment that is looked at, and the files that its tasks have left. */
-export function BoardPane({ run, view, isNow, onChoose }: BoardPaneProps): ReactElement {
+export function BoardPane({ run, view, attempts, isNow, onChoose }: BoardPaneProps): ReactElement {
   const may = useMay();
   const [intent, setIntent] = useState<BoardIntent>();
   const entries = shownBoard(run);
@@ -55,7 +56,7 @@ export function BoardPane({ run, view, isNow, onChoose }: BoardPaneProps): React
           </ul>
         )}
       </section>
-      <FilesOfRun view={view} onChoose={onChoose} />
+      <FilesOfRun view={view} attempts={attempts} onChoose={onChoose} />
       {intent === undefined ? null : (
         <BoardDialog runId={view.runId} intent={intent} onClose={() => setIntent(undefined)} />
       )}

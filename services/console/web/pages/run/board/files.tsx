@@ -1,6 +1,7 @@
 import type { ReactElement } from 'react';
-import type { RunView } from '#proto';
-import { bytesText, fileKind, filesOfRun, type TaskFile } from '../../../model/index.js';
+import { droppedPictures } from '#libs/constellation';
+import type { AttemptCommit, RunView } from '#proto';
+import { bytesText, fileKind, filesOfRun, isDropped, type TaskFile } from '../../../model/index.js';
 import { Empty, Foreign, Icon, MoreFiles, Table } from '../../../parts/index.js';
 import { useMay } from '../../../wire/index.js';
 import { words } from '../../../words/index.js';
@@ -9,12 +10,15 @@ const HASH_CHARS = 12;
 
 interface FilesProps {
   readonly view: RunView;
+  /** What they tell of pictures that are kept no longer. */
+  readonly attempts: readonly AttemptCommit[];
   readonly onChoose: (taskId: string) => void;
 }
 
 /** Every file that tasks have left: of which task, how large, and by what one knows that it is the same. */
-export function FilesOfRun({ view, onChoose }: FilesProps): ReactElement {
+export function FilesOfRun({ view, attempts, onChoose }: FilesProps): ReactElement {
   const { files, more } = filesOfRun(view);
+  const dropped = droppedPictures(files.length === 0 ? [] : attempts.flatMap(({ events }) => events));
   return (
     <section aria-labelledby="run-files">
       <div className="section-head">
@@ -28,7 +32,10 @@ export function FilesOfRun({ view, onChoose }: FilesProps): ReactElement {
           rows={files}
           keyOf={({ taskId, path, file }) => `${taskId} ${path} ${file.name}`}
           columns={[
-            { name: words.board.file, cell: (one) => <NameOfFile runId={view.runId} of={one} /> },
+            {
+              name: words.board.file,
+              cell: (one) => <NameOfFile runId={view.runId} of={one} isGone={isDropped(one.file, dropped)} />,
+            },
             {
               name: words.board.task,
               cell: ({ taskId, taskName }) => (
@@ -65,22 +72,23 @@ export function FilesOfRun({ view, onChoose }: FilesProps): ReactElement {
 interface NameProps {
   readonly runId: string;
   readonly of: TaskFile;
+  readonly isGone: boolean;
 }
 
-function NameOfFile({ runId, of: { taskId, path, file } }: NameProps): ReactElement {
+function NameOfFile({ runId, of: { taskId, path, file }, isGone }: NameProps): ReactElement {
   const may = useMay();
   const { artifact, problem } = file;
   const address = `/v1/runs/${runId}/output?task=${encodeURIComponent(taskId)}&artifact=${encodeURIComponent(path)}`;
   return (
     <>
-      {artifact === undefined || !may('READ_OUTPUT') ? (
+      {artifact === undefined || isGone || !may('READ_OUTPUT') ? (
         <Foreign text={path} />
       ) : (
         <a href={address} download aria-label={words.board.download(path)}>
           <Foreign text={path} />
         </a>
       )}
-      <span className="faint file-type">{fileKind(file)}</span>
+      <span className="faint file-type">{fileKind(file, isGone ? words.board.dropped : '')}</span>
       {problem === undefined ? null : (
         <span className="faint">
           <Foreign text={problem} />

@@ -1,6 +1,6 @@
 import type { ReactElement } from 'react';
-import type { ResultFile, TaskResult } from '#proto';
-import { bytesText, fileKind, longListOf } from '../../../model/index.js';
+import type { ResultFile, Sha256, TaskResult } from '#proto';
+import { bytesText, fileKind, isDropped, longListOf } from '../../../model/index.js';
 import { Foreign, MoreFiles } from '../../../parts/index.js';
 import { words } from '../../../words/index.js';
 
@@ -11,15 +11,17 @@ interface ResultFilesProps {
   readonly runId: string;
   readonly taskId: string;
   readonly result: TaskResult;
+  /** Pictures that are kept no longer. */
+  readonly dropped: ReadonlySet<Sha256>;
 }
 
 /** The files that came with a result. */
-export function TaskResultFiles({ runId, taskId, result }: ResultFilesProps): ReactElement | null {
+export function TaskResultFiles({ runId, taskId, result, dropped }: ResultFilesProps): ReactElement | null {
   const { files = [] } = result;
   const list = longListOf(taskId, result);
   if (files.length === 0) return null;
   const item = (file: ResultFile): ReactElement => (
-    <FileItem key={`${file.path ?? ''} ${file.name}`} runId={runId} taskId={taskId} file={file} />
+    <FileItem key={`${file.path ?? ''} ${file.name}`} runId={runId} taskId={taskId} file={file} dropped={dropped} />
   );
   const others = files.slice(AT_ONCE);
   return (
@@ -36,13 +38,17 @@ export function TaskResultFiles({ runId, taskId, result }: ResultFilesProps): Re
   );
 }
 
-function FileItem({ runId, taskId, file }: Omit<ResultFilesProps, 'result'> & { readonly file: ResultFile }) {
+type FileItemProps = Omit<ResultFilesProps, 'result'> & { readonly file: ResultFile };
+
+function FileItem({ runId, taskId, file, dropped }: FileItemProps): ReactElement {
   const { name, path = name, artifact, problem } = file;
+  const isGone = isDropped(file, dropped);
   const address = `/v1/runs/${runId}/output?task=${encodeURIComponent(taskId)}&artifact=${encodeURIComponent(path)}`;
-  const said = [artifact === undefined ? words.board.notKept : bytesText(artifact.bytes), fileKind(file)];
+  const kind = fileKind(file, isGone ? words.board.dropped : '');
+  const said = [artifact === undefined ? words.board.notKept : bytesText(artifact.bytes), kind];
   return (
     <li>
-      {artifact === undefined ? (
+      {artifact === undefined || isGone ? (
         <Foreign text={path} />
       ) : (
         <a href={address} download>

@@ -1,6 +1,14 @@
 import { lazy, Suspense, useState, type ReactElement } from 'react';
-import { attemptStories, callText, findTask, targetText, type AttemptStory, type Run } from '#libs/constellation';
-import type { AttemptCommit, Json, RunView, TaskResult, Verification } from '#proto';
+import {
+  attemptStories,
+  callText,
+  droppedPictures,
+  findTask,
+  targetText,
+  type AttemptStory,
+  type Run,
+} from '#libs/constellation';
+import type { AttemptCommit, Json, RunView, Sha256, TaskResult, Verification } from '#proto';
 import { lineState, shownJson } from '../../../model/index.js';
 import {
   Confirm,
@@ -48,9 +56,10 @@ export function TaskDrawer({
   const task = view.tasks.find(({ id }) => id === taskId);
   const star = findTask(run, taskId)?.star;
   if (task === undefined || star === undefined) return null;
-  const own = attempts.filter(
-    (commit) => commit.taskId === taskId && (until === undefined || Date.parse(commit.at) <= until),
-  );
+  const ofTask = attempts.filter((commit) => commit.taskId === taskId);
+  const own = ofTask.filter(({ at }) => until === undefined || Date.parse(at) <= until);
+  // What is gone cannot be had at an earlier moment either.
+  const dropped = droppedPictures(ofTask.flatMap(({ events }) => events));
   const stories = attemptStories(own).toReversed();
   const retry = isNow ? retryOf(view, task, may) : undefined;
   const lines = view.lines.filter(({ from, to }) => from === taskId || to === taskId);
@@ -121,7 +130,9 @@ export function TaskDrawer({
             </ul>
           </section>
         )}
-        {task.result === null ? null : <Result runId={view.runId} taskId={task.id} result={task.result} />}
+        {task.result === null ? null : (
+          <Result runId={view.runId} taskId={task.id} result={task.result} dropped={dropped} />
+        )}
         {task.attempts === 0 ? null : (
           <section>
             <h3>{words.task.output}</h3>
@@ -183,9 +194,10 @@ interface ResultProps {
   readonly runId: string;
   readonly taskId: string;
   readonly result: TaskResult;
+  readonly dropped: ReadonlySet<Sha256>;
 }
 
-function Result({ runId, taskId, result }: ResultProps): ReactElement {
+function Result({ runId, taskId, result, dropped }: ResultProps): ReactElement {
   const { value, cut } = result;
   return (
     <section>
@@ -194,7 +206,7 @@ function Result({ runId, taskId, result }: ResultProps): ReactElement {
         <Foreign text={typeof value === 'string' ? value : textOf(value)} />
       </pre>
       {cut === undefined ? null : <p className="faint">{words.task.cut}</p>}
-      <TaskResultFiles runId={runId} taskId={taskId} result={result} />
+      <TaskResultFiles runId={runId} taskId={taskId} result={result} dropped={dropped} />
     </section>
   );
 }
