@@ -81,12 +81,13 @@ export class FaultStories {
 
   /**
    * The connection survives what happens to it. On a machine that gives a process no time for as long as its peer waits, none does:
-   * then it is told again, of another device.
+   * then it is told again, with commands of other names: what counts as done twice is a name.
    */
   async survived(story: Omit<Story, 'survives'>): Promise<Row> {
     for (let attempt = 1; ; attempt++) {
-      const fault = attempt === 1 ? story.fault : `${story.fault}-again-${attempt}`;
-      const row = await this.tell({ ...story, fault, survives: true });
+      const again = attempt === 1 ? '' : `-again-${attempt}`;
+      const commands = story.commands.map((command) => ({ ...command, id: `${command.id}${again}` }));
+      const row = await this.tell({ ...story, fault: `${story.fault}${again}`, commands, survives: true });
       if (row.isSame === true) return row;
       if (attempt === SURVIVAL_TRIES_MAX) throw new Error(`${story.fault}: no connection survived`);
     }
