@@ -54,17 +54,28 @@ export interface Container {
   };
 }
 
+export interface ContainerOptions {
+  /** Of docker-compose.yml, beside what is started without any. */
+  readonly profiles?: readonly string[];
+  /** What a person would have in `.env`. */
+  readonly settings?: Readonly<Record<string, string>>;
+}
+
 /** The system of docker-compose.yml under a name of its own, with volumes of its own. */
 export class ContainerSystem {
   readonly #project: string;
+  readonly #profiles: readonly string[];
+  readonly #settings: Readonly<Record<string, string>>;
 
-  private constructor(project: string) {
+  private constructor(project: string, { profiles = [], settings = {} }: ContainerOptions) {
     this.#project = project;
+    this.#profiles = profiles;
+    this.#settings = { ...SETTINGS, ...settings };
   }
 
   /** Builds the images and waits until everything is healthy. */
-  static async start(project: string): Promise<ContainerSystem> {
-    const system = new ContainerSystem(project);
+  static async start(project: string, options: ContainerOptions = {}): Promise<ContainerSystem> {
+    const system = new ContainerSystem(project, options);
     await system.mustCompose(['--profile', 'tools', 'build', '--quiet']);
     try {
       await system.#up();
@@ -77,7 +88,8 @@ export class ContainerSystem {
   async #up(): Promise<void> {
     await new DockerComposeEnvironment(ROOT, 'docker-compose.yml')
       .withProjectName(this.#project)
-      .withEnvironment(SETTINGS)
+      .withEnvironment({ ...this.#settings })
+      .withProfiles(...this.#profiles)
       // Its own cleaner is another image that would have to be fetched; `stop` cleans.
       .withAutoCleanup(false)
       .withClientOptions({ commandOptions: ['--wait'] })
@@ -98,7 +110,8 @@ export class ContainerSystem {
   }
 
   compose(args: readonly string[], input = ''): Promise<Ran> {
-    return docker(['compose', '--project-name', this.#project, ...args], { input, env: SETTINGS });
+    const profiles = this.#profiles.flatMap((profile) => ['--profile', profile]);
+    return docker(['compose', '--project-name', this.#project, ...profiles, ...args], { input, env: this.#settings });
   }
 
   async mustCompose(args: readonly string[], input = ''): Promise<string> {
