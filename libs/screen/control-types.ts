@@ -55,6 +55,7 @@ export const ROLES = {
   menu: 33,
   terminal: 60,
   table: 55,
+  webDocument: 95,
 } as const;
 
 /** Undefined: nothing that anybody clicks or reads. */
@@ -87,6 +88,12 @@ export const hasState = (bits: StateBits, name: StateName): boolean => {
   const number = STATE[name];
   return (((bits[number >>> 5] ?? 0) >>> (number & 31)) & 1) === 1;
 };
+
+/** Something that is in these states, and in no others. */
+export const bitsOf = (...names: readonly StateName[]): StateBits =>
+  [0, 1].map((index) =>
+    names.filter((name) => STATE[name] >>> 5 === index).reduce((bits, name) => bits | (1 << (STATE[name] & 31)), 0),
+  );
 
 /** What a control says of itself that somebody has to know who wants to use it. */
 const TOLD: readonly StateName[] = [

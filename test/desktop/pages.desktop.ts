@@ -78,6 +78,15 @@ const refuse = (value: Json): never => {
     return { id: found.id, name: found.name };
   };
 
+  /** A page has the keyboard itself, is looked at, and moves it to this thing. */
+  const moved = async (id: string): Promise<void> => {
+    const page = await opened('/moves', 'Moves');
+    await hands.ask('click_on_page', on(page, 'Start'));
+    await hands.control(({ type, state }) => type === 'Document' && state?.includes('focused') === true);
+    await shop.move(id);
+  };
+  const SHIFT = { id: '', name: '', keys: '{VK_SHIFT}', control_focus: false };
+
   it('are opened and read, with what is to be seen and nothing that is hidden or secret', async () => {
     const page = await opened('/', 'Shop');
     expect(page).toMatchObject({ url: shop.url('/'), title: 'Shop', window: { application: 'chromium' } });
@@ -180,6 +189,24 @@ const refuse = (value: Json): never => {
     expect(await hands.refusal('click_on_page', on(hover, 'Details'))).toMatch(/^WINDOW_CHANGED: .*"Pay"/u);
     expect(shop.timesOf('/paid')).toBe(0);
   });
+
+  it.each(['page', 'plain', 'rich'])('that have the keyboard and move it themselves get keys in: %s', async (id) => {
+    await moved(id);
+    expect(await hands.ask('keyboard_input', SHIFT)).toMatchObject({ changed: false });
+  });
+
+  it.each(['pass', 'inner', 'late'])(
+    'that had the keyboard at a look and move it themselves get no keys in a password field: %s',
+    async (id) => {
+      await moved(id);
+      // A browser tells of it a moment later.
+      const why = await until(async () => {
+        const { isError, value } = await hands.answer('keyboard_input', SHIFT);
+        return isError ? JSON.stringify(value) : undefined;
+      });
+      expect(why).toContain('PASSWORD: ');
+    },
+  );
 
   it('give files into the directory of the run, under a name that stays there, with their hash', async () => {
     const page = await opened('/', 'Shop');

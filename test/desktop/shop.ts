@@ -21,6 +21,20 @@ const PAGES: Readonly<Record<string, string>> = {
   '/late': `<title>Late</title><button onclick="fetch('/paid')">Details</button><script>
     fetch('/gate').then(() => { document.querySelector('button').textContent = 'Pay'; return fetch('/swapped'); });</script>`,
   '/hover': `<title>Hover</title><button onmousemove="this.textContent='Pay'" onclick="fetch('/paid')">Details</button>`,
+  // Which thing in it gets the keyboard is told by the server, again and again.
+  '/moves': `<title>Moves</title><p>Words.</p><label>Plain <input id="plain"></label><div contenteditable id="rich">Rich</div>
+    <label>Pass <input type="password" id="pass"></label><iframe srcdoc="<input type=password aria-label=Inner>"></iframe>
+    <button onclick="go()">Start</button><script>
+    const added = () => document.body.appendChild(Object.assign(document.createElement('input'), { type: 'password', ariaLabel: 'Late' }));
+    const things = { late: added, inner: () => document.querySelector('iframe').contentDocument.querySelector('input') };
+    const go = async () => {
+      document.activeElement.blur();
+      for (let turn = 0; ; turn++) {
+        const id = await (await fetch('/move?' + turn)).text();
+        if (id === 'page') document.activeElement.blur(), document.querySelector('iframe').contentDocument.activeElement.blur();
+        else (things[id]?.() ?? document.getElementById(id)).focus();
+      }
+    };</script>`,
   '/dialogs': `<title>Dialogs</title><button onclick="for (;;) alert('again')">Ask</button>`,
 };
 const PIECE = Buffer.alloc(1024 * 1024);
@@ -30,6 +44,7 @@ const PIECES = 1_024;
 export class Shop {
   readonly #server: Server;
   readonly #asked: string[] = [];
+  #moves: readonly ServerResponse[] = [];
   readonly #gate = Promise.withResolvers<void>();
   #brokenOff = false;
 
@@ -60,6 +75,13 @@ export class Shop {
     this.#gate.resolve();
   }
 
+  /** The page that moves the keyboard has moved it to this thing when it asks again. */
+  async move(id: string): Promise<void> {
+    const asked = await until(() => this.#moves[0]);
+    asked.end(id);
+    await until(() => this.#moves.find((one) => one !== asked));
+  }
+
   /** The huge file was not taken to its end. */
   brokenOff(): Promise<true> {
     return until(() => (this.#brokenOff ? true : undefined));
@@ -73,6 +95,11 @@ export class Shop {
   async #answer({ url = '/' }: IncomingMessage, response: ServerResponse): Promise<void> {
     this.#asked.push(url);
     if (url === '/gate') await this.#gate.promise;
+    if (url.startsWith('/move?')) {
+      this.#moves = [...this.#moves, response];
+      response.once('close', () => void (this.#moves = this.#moves.filter((one) => one !== response)));
+      return;
+    }
     const page = PAGES[url];
     if (page !== undefined) {
       response.setHeader('content-type', 'text/html; charset=utf-8');

@@ -1,4 +1,5 @@
 import {
+  bitsOf,
   commonRect,
   displacementOf,
   hasState,
@@ -25,6 +26,11 @@ const DEPTH_MAX = 60;
 const WALK_MS = 6_000;
 /** Where toolkits put what is not laid out. */
 const NOWHERE = -1_000_000;
+/** A question for all that has the keyboard: its states as bits, nothing else asked of it, and all of what is asked must be so. */
+const ALL = 1;
+const FOCUSED = [bitsOf('focused'), ALL, [], ALL, [], ALL, [], ALL, false] as const;
+const IN_ORDER = 1;
+const TOLD_MAX = 2;
 
 /** The window that is looked for: what the display knows of it. */
 export interface SoughtWindow {
@@ -55,6 +61,19 @@ export class AccessTree {
   /** What a program says of one thing now. Rejects when it is gone. */
   async facts(at: Accessible, moved: Point = [0, 0]): Promise<AccessibleFacts> {
     return this.#factsWith(at, await this.#states(at), moved);
+  }
+
+  /**
+   * What says in a thing that it has the keyboard, as its program finds it in one call, and two of them at most; undefined for a
+   * program that is not asked like that. All that is in it is gone through: nothing for what may have a sheet in it.
+   */
+  async focusedIn(at: Accessible): Promise<Accessible[] | undefined> {
+    const body = [FOCUSED, IN_ORDER, TOLD_MAX, true];
+    const signature = '(aiia{ss}iaiiasib)uib';
+    const told = await this.#bus
+      .call({ at, interface: 'Collection', member: 'GetMatches', signature, body })
+      .catch(unlessSilent);
+    return told === undefined ? undefined : accessiblesIn(told);
   }
 
   /** The same of what is shown, put right where its program tells it displaced; undefined for what is not shown. */
@@ -114,11 +133,7 @@ export class AccessTree {
   }
 
   async #children(at: Accessible): Promise<Accessible[]> {
-    const list = await this.#bus.call({ at, interface: 'Accessible', member: 'GetChildren' });
-    return listIn(list).flatMap((one) => {
-      const [bus, path] = listIn(one);
-      return typeof bus === 'string' && typeof path === 'string' && bus.startsWith(':') ? [{ bus, path }] : [];
-    });
+    return accessiblesIn(await this.#bus.call({ at, interface: 'Accessible', member: 'GetChildren' }));
   }
 }
 
@@ -196,6 +211,12 @@ const distance = (one: Rect, other: Rect): number =>
 
 const listIn = (value: unknown): readonly unknown[] => (Array.isArray(value) ? (value as unknown[]) : []);
 const numberIn = (value: unknown): number => (typeof value === 'number' ? value : 0);
+
+const accessiblesIn = (list: unknown): Accessible[] =>
+  listIn(list).flatMap((one) => {
+    const [bus, path] = listIn(one);
+    return typeof bus === 'string' && typeof path === 'string' && bus.startsWith(':') ? [{ bus, path }] : [];
+  });
 
 function extentsIn(value: unknown): Rect {
   const [x = 0, y = 0, width = 0, height = 0] = listIn(value).map(numberIn);

@@ -1,5 +1,5 @@
 import { hasState, ROLES } from '#libs/screen';
-import type { AccessibleFacts, AccessibleNode } from '../access/index.js';
+import type { Accessible, AccessibleFacts, AccessibleNode } from '../access/index.js';
 import { DesktopFault } from '../faults/index.js';
 import type { DesktopWindow } from '../display/index.js';
 import type { Reach } from './connection.runner.js';
@@ -8,6 +8,7 @@ import { factsOf, focusedIn } from './controls.js';
 /** What had the keyboard when all of a window was read, and what was in it that nobody types into. */
 export interface SeenFocus {
   readonly window: Pick<DesktopWindow, 'handle' | 'process'>;
+  readonly root: Accessible;
   readonly focused: AccessibleFacts;
   readonly guarded: readonly AccessibleFacts[];
 }
@@ -15,7 +16,7 @@ export interface SeenFocus {
 /** What is remembered of a walk; undefined when its program does not say what has the keyboard. */
 export function focusSeen(window: SeenFocus['window'], root: AccessibleNode): SeenFocus | undefined {
   const focused = focusedIn(root);
-  return focused && { window, focused, guarded: guardedIn(root) };
+  return focused && { window, root: root.at, focused, guarded: guardedIn(root) };
 }
 
 const guardedIn = (node: AccessibleNode): AccessibleFacts[] => [
@@ -32,14 +33,26 @@ const ENTERED_MAX = 500;
  * Whether what had the keyboard has it still, asked of it and of what is guarded alone: all of a sheet takes 80 ms. False where it
  * cannot be said like that, because the thing is gone, or has something in it that may have the keyboard now.
  */
-export async function isStillFocused(seen: SeenFocus, window: SeenFocus['window'], { tree }: Reach): Promise<boolean> {
+export async function isStillFocused(
+  seen: SeenFocus,
+  window: SeenFocus['window'],
+  { tree }: Pick<Reach, 'tree'>,
+): Promise<boolean> {
   if (seen.window.handle !== window.handle || seen.window.process !== window.process) return false;
   const asked = [seen.focused, ...seen.guarded].map(({ at }) => tree.facts(at).catch(unlessFault));
   const [now, ...guarded] = await Promise.all(asked);
   if (now?.role !== seen.focused.role || !hasFocus(now) || !hasState(now.states, 'showing')) return false;
-  const isInnermost = now.childCount <= 0 || now.childCount > ENTERED_MAX;
-  return isInnermost && guarded.every((one) => one === undefined || !hasFocus(one) || one.at === seen.focused.at);
+  if (guarded.some((one) => one !== undefined && hasFocus(one) && one.at !== seen.focused.at)) return false;
+  if (now.childCount <= 0 || now.childCount > ENTERED_MAX) return true;
+  return now.role === ROLES.webDocument && isAloneIn(await tree.focusedIn(seen.root), now.at);
 }
+
+/**
+ * A page has the keyboard itself when nothing of it has: its browser is asked for all that has it in the window. That the page is
+ * in the answer shows that it is one: a program that finds nothing at all has not looked, and is not believed.
+ */
+const isAloneIn = (told: readonly Accessible[] | undefined, { bus, path }: Accessible): boolean =>
+  told?.length === 1 && told[0]?.bus === bus && told[0].path === path;
 
 const hasFocus = ({ states }: AccessibleFacts): boolean => hasState(states, 'focused');
 
