@@ -35,54 +35,71 @@ const DESTRUCTIVE: ReadonlySet<ConstellationTool> = new Set([
   'build_constellation',
 ]);
 
-const OUTPUT = schemaOf(ConstellationSnapshot, 'output');
+interface Tools {
+  readonly read: Tool;
+  readonly edits: readonly Tool[];
+  readonly ofRun: readonly Tool[];
+}
+let made: Tools | undefined;
 
-const READ: Tool = {
+/** Made when somebody asks for them first: most processes that know the tools never list them. */
+function tools(): Tools {
+  if (made === undefined) {
+    const output = schemaOf(ConstellationSnapshot, 'output');
+    made = { read: readTool(output), edits: editTools(output), ofRun: runTools() };
+  }
+  return made;
+}
+
+const readTool = (outputSchema: Tool['outputSchema']): Tool => ({
   name: READ_TOOL,
   title: 'Look at the constellation',
   description: 'The tasks and dependencies of the run with their status and excerpts of results. Changes nothing.',
   inputSchema: schemaOf(ReadToolInput, 'input'),
-  outputSchema: OUTPUT,
+  outputSchema,
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
-};
-
-const EDITS: readonly Tool[] = CONSTELLATION_TOOL_NAMES.map((name) => ({
-  name,
-  title: TITLES[name],
-  description: CONSTELLATION_TOOLS[name].about,
-  inputSchema: schemaOf(CONSTELLATION_TOOLS[name].input, 'input'),
-  outputSchema: OUTPUT,
-  annotations: {
-    readOnlyHint: false,
-    destructiveHint: DESTRUCTIVE.has(name),
-    idempotentHint: true,
-    // A task that is added runs on a device: what it does there is in nobody's hands.
-    openWorldHint: true,
-  },
-}));
-
-const OF_RUN: readonly Tool[] = RUN_TOOL_NAMES.map((name) => {
-  const { access, title, about, input, output, hints } = RUN_TOOLS[name];
-  return {
-    name,
-    title,
-    description: about,
-    inputSchema: schemaOf(input, 'input'),
-    outputSchema: schemaOf(output, 'output'),
-    annotations: {
-      readOnlyHint: access === 'read',
-      destructiveHint: hints.destructive,
-      idempotentHint: hints.idempotent,
-      // What is said is put to a planner, and what stands on the board is read by commands.
-      openWorldHint: access === 'edit',
-    },
-  };
 });
+
+const editTools = (outputSchema: Tool['outputSchema']): Tool[] =>
+  CONSTELLATION_TOOL_NAMES.map((name) => ({
+    name,
+    title: TITLES[name],
+    description: CONSTELLATION_TOOLS[name].about,
+    inputSchema: schemaOf(CONSTELLATION_TOOLS[name].input, 'input'),
+    outputSchema,
+    annotations: {
+      readOnlyHint: false,
+      destructiveHint: DESTRUCTIVE.has(name),
+      idempotentHint: true,
+      // A task that is added runs on a device: what it does there is in nobody's hands.
+      openWorldHint: true,
+    },
+  }));
+
+const runTools = (): Tool[] =>
+  RUN_TOOL_NAMES.map((name) => {
+    const { access, title, about, input, output, hints } = RUN_TOOLS[name];
+    return {
+      name,
+      title,
+      description: about,
+      inputSchema: schemaOf(input, 'input'),
+      outputSchema: schemaOf(output, 'output'),
+      annotations: {
+        readOnlyHint: access === 'read',
+        destructiveHint: hints.destructive,
+        idempotentHint: hints.idempotent,
+        // What is said is put to a planner, and what stands on the board is read by commands.
+        openWorldHint: access === 'edit',
+      },
+    };
+  });
 
 /** As `tools/list` names them. */
 export function toolsFor(access: Access): Tool[] {
-  if (access === 'edit') return [READ, ...EDITS, ...OF_RUN];
-  return [READ, ...OF_RUN.filter(({ name }) => accessNeededFor(name) === 'read')];
+  const { read, edits, ofRun } = tools();
+  if (access === 'edit') return [read, ...edits, ...ofRun];
+  return [read, ...ofRun.filter(({ name }) => accessNeededFor(name) === 'read')];
 }
 
 /** Which schema is meant; undefined for what is no tool, also for the names that every object answers to. */

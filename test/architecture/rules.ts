@@ -11,6 +11,7 @@ import {
   resolved,
   serviceOf,
 } from './places.js';
+import { FLAG_RULE } from './engine-flags.js';
 import { HOUSE_RULES } from './house.js';
 import { MODULE_RULE } from './modules.js';
 import { each, type Rule } from './rule.js';
@@ -325,7 +326,7 @@ const HOUSE: readonly Rule[] = [
   },
 ];
 
-export const RULES: readonly Rule[] = [...LAYERS, ...OWNERSHIP, ...HOUSE, ...HOUSE_RULES, MODULE_RULE];
+export const RULES: readonly Rule[] = [...LAYERS, ...OWNERSHIP, ...HOUSE, ...HOUSE_RULES, MODULE_RULE, FLAG_RULE];
 
 const LINES_MAX = 500;
 const WRITERS = new Set(['orchestrator', 'planner', 'device-agent', 'registry', 'logging']);
