@@ -9,6 +9,17 @@ import type { Clock } from '../connection/index.js';
 const HEARTBEAT_MS = 500;
 const REQUEST_TIMEOUT_MS = 1_000;
 const LEAVE_TRIES = 2;
+
+/** Takes a word about a member back. Not only once: a machine may have stood still. After that the word expires by itself. */
+export async function takeBack(bucket: () => Promise<KV>, key: string): Promise<void> {
+  for (let tries = 0; tries < LEAVE_TRIES; tries++) {
+    try {
+      return await (await bucket()).purge(key);
+    } catch {
+      // tried again
+    }
+  }
+}
 const READ_BATCH_MAX = 1_000;
 
 export interface MembersOptions {
@@ -71,17 +82,7 @@ export class Members {
     this.#own([]);
     await this.#beating;
     if (this.#nc.isClosed()) return;
-    // Not only once: a machine may have stood still. After that it expires by itself.
-    for (let tries = 0; tries < LEAVE_TRIES; tries++) if (await this.#isTakenBack()) return;
-  }
-
-  async #isTakenBack(): Promise<boolean> {
-    try {
-      await (await this.#bucket()).purge(this.#key);
-      return true;
-    } catch {
-      return false;
-    }
+    await takeBack(() => this.#bucket(), this.#key);
   }
 
   async #beat(): Promise<void> {

@@ -4,12 +4,12 @@ import { Kvm, type KV } from '@nats-io/kv';
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { Logger } from 'pino';
 import { BUCKETS, type Member } from '#proto';
+import { takeBack } from '#libs/messaging';
 import { Loop, type Clock } from '#libs/platform';
 import { SERVICE } from '../live/index.js';
 
 const HEARTBEAT_MS = 500;
 const TIMEOUT_MS = 1_000;
-const LEAVE_TRIES = 2;
 
 interface AnnouncementParts {
   readonly nc: NatsConnection;
@@ -46,17 +46,7 @@ export class Announcement extends Loop {
     await this.end();
     const { nc, agents } = this.#parts;
     if (agents.length === 0 || nc.isClosed()) return;
-    // Not only once: a machine may have stood still. After that it expires by itself.
-    for (let tries = 0; tries < LEAVE_TRIES; tries++) if (await this.#isTakenBack()) return;
-  }
-
-  async #isTakenBack(): Promise<boolean> {
-    try {
-      await (await this.#bucket()).purge(this.#key);
-      return true;
-    } catch {
-      return false;
-    }
+    await takeBack(() => this.#bucket(), this.#key);
   }
 
   async #say(): Promise<void> {
