@@ -26,7 +26,11 @@ const PAGES: Readonly<Record<string, string>> = {
     <label>Pass <input type="password" id="pass"></label><iframe srcdoc="<input type=password aria-label=Inner>"></iframe>
     <button onclick="go()">Start</button><script>
     const added = () => document.body.appendChild(Object.assign(document.createElement('input'), { type: 'password', ariaLabel: 'Late' }));
-    const things = { late: added, inner: () => document.querySelector('iframe').contentDocument.querySelector('input') };
+    const framed = () => {
+      const { contentDocument: inside } = document.body.appendChild(document.createElement('iframe'));
+      return inside.body.appendChild(Object.assign(inside.createElement('input'), { type: 'password', ariaLabel: 'Framed' }));
+    };
+    const things = { late: added, framed, inner: () => document.querySelector('iframe').contentDocument.querySelector('input') };
     const go = async () => {
       document.activeElement.blur();
       for (let turn = 0; ; turn++) {

@@ -23,7 +23,7 @@ import { DesktopFault } from '../faults/index.js';
 import type { Reach } from './connection.runner.js';
 import type { ListedControl } from './controls.js';
 import type { ControlListing, DeskState } from './desk.runner.js';
-import { focusSeen, isStillFocused } from './focus.runner.js';
+import { isStillFocused, lookForFocus } from './focus.runner.js';
 import { isPaste, mayPaste, pastes } from './pasting.runner.js';
 import { settled } from './settling.runner.js';
 
@@ -241,8 +241,8 @@ export class Acting {
   async #focused({ window }: ControlListing, reach: Reach): Promise<AccessibleFacts | undefined> {
     const seen = this.#desk.focus;
     if (seen !== undefined && (await isStillFocused(seen, window, reach))) return seen.focused;
-    const tree = await reach.tree.of({ ...window, title: window.rawTitle });
-    this.#desk.focus = tree && focusSeen(window, tree.root);
+    this.#desk.focus = undefined;
+    this.#desk.focus = await lookForFocus(window, reach, this.#now);
     return this.#desk.focus?.focused;
   }
 

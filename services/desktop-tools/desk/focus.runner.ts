@@ -1,6 +1,6 @@
 import { hasState, ROLES } from '#libs/screen';
 import type { Accessible, AccessibleFacts, AccessibleNode } from '../access/index.js';
-import { DesktopFault } from '../faults/index.js';
+import { DesktopFault, pause } from '../faults/index.js';
 import type { DesktopWindow } from '../display/index.js';
 import type { Reach } from './connection.runner.js';
 import { factsOf, focusedIn } from './controls.js';
@@ -18,6 +18,35 @@ export function focusSeen(window: SeenFocus['window'], root: AccessibleNode): Se
   const focused = focusedIn(root);
   return focused && { window, root: root.at, focused, guarded: guardedIn(root) };
 }
+
+/** A browser whose page has just been changed names nothing for a moment. */
+const NAMED_MS = 1_000;
+const BETWEEN_MS = 40;
+
+/**
+ * Looks in all of a window for what has the keyboard. Undefined when its program does not say it and has nothing in there that could be
+ * guarded. Where it has, that nothing is named is no answer: a script may just have given the keyboard to a password field in a new frame.
+ */
+export async function lookForFocus(
+  window: Pick<DesktopWindow, 'handle' | 'process' | 'rawTitle' | 'rect'>,
+  { tree }: Pick<Reach, 'tree'>,
+  now: () => number,
+): Promise<SeenFocus | undefined> {
+  for (const end = now() + NAMED_MS; ; await pause(BETWEEN_MS)) {
+    const root = (await tree.of({ ...window, title: window.rawTitle }))?.root;
+    const seen = root && focusSeen(window, root);
+    if (seen !== undefined || root === undefined || !mayHideFocus(root)) return seen;
+    if (now() >= end)
+      throw new DesktopFault(
+        'WINDOW_CHANGED',
+        'the program does not say what has the keyboard, and it may be a password field; list again',
+      );
+  }
+}
+
+/** A page may have in it what its browser has not told of yet. */
+const mayHideFocus = ({ role, children }: AccessibleNode): boolean =>
+  role === ROLES.webDocument || GUARDED.has(role) || children.some(mayHideFocus);
 
 const guardedIn = (node: AccessibleNode): AccessibleFacts[] => [
   ...(GUARDED.has(node.role) ? [factsOf(node)] : []),

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { bitsOf, ROLES } from '#libs/screen';
 import type { Accessible, AccessibleFacts, AccessibleNode } from '../access/index.js';
 import type { Reach } from './connection.runner.js';
-import { focusSeen, isStillFocused } from './focus.runner.js';
+import { focusSeen, isStillFocused, lookForFocus } from './focus.runner.js';
 
 const WINDOW = { handle: 1, process: 2 };
 const FRAME = 23;
@@ -83,5 +83,40 @@ describe('another thing that had the keyboard', () => {
 
   it('is not asked about with all of its window when it has something in it: a sheet may be there', async () => {
     expect(await still(factsOf('panel', 39, true, 2))).toBe(false);
+  });
+});
+
+describe('a window in which nothing is named as having the keyboard', () => {
+  const WHOLE = { ...WINDOW, rawTitle: 'Shop', rect: [0, 0, 10, 10] } as const;
+  const frame = (...inside: AccessibleNode[]): AccessibleNode => node(factsOf('frame', FRAME, false, 1), inside);
+  const page = node(factsOf('page', ROLES.webDocument, false));
+  const password = (isFocused: boolean): AccessibleNode => node(factsOf('password', ROLES.password, isFocused));
+
+  /** Looks at these, one after the other and then always at the last, half a second each. */
+  function look(...roots: readonly (AccessibleNode | undefined)[]): ReturnType<typeof lookForFocus> {
+    let looks = 0;
+    const of = (): Promise<unknown> => {
+      const root = roots[Math.min(looks++, roots.length - 1)];
+      return Promise.resolve(root && { root, isCut: false });
+    };
+    return lookForFocus(WHOLE, { tree: { of } as unknown as Reach['tree'] }, () => looks * 500);
+  }
+
+  it.each([
+    ['a page', page],
+    ['a page in something', node(factsOf('panel', 39, false), [page])],
+    ['a password field', password(false)],
+    ['a terminal', node(factsOf('terminal', ROLES.terminal, false))],
+  ])('gets no keys with %s in it: what is not named may be a password field', async (_, inside) => {
+    await expect(look(frame(inside))).rejects.toThrow(/^WINDOW_CHANGED: .* it may be a password field; list again/u);
+  });
+
+  it('is looked at again, until it is named', async () => {
+    expect((await look(frame(page), frame(page, password(true))))?.focused).toMatchObject({ role: ROLES.password });
+  });
+
+  it('gets keys when nothing in it could be guarded, or its program tells nothing at all', async () => {
+    expect(await look(frame(node(factsOf('panel', 39, false))))).toBeUndefined();
+    expect(await look(undefined)).toBeUndefined();
   });
 });
