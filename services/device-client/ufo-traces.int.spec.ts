@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -16,44 +16,96 @@ const TOOLS = fileURLToPath(new URL('testing/ufo-tools.ts', import.meta.url));
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const DEVICE = 'linux_agent_1';
 
-let cleanups: (() => unknown)[] = [];
-beforeEach(() => {
-  cleanups = [];
-});
-afterEach(async () => {
-  for (const cleanup of cleanups.toReversed()) await cleanup();
-});
+const ALONE = [
+  '01-register-heartbeat',
+  '02-task-two-commands',
+  '04-two-commands-in-one-message',
+  '05-failing-command',
+  '07-bad-arguments-failure-then-skipped',
+  '08-command-timeout',
+  '10-system-info',
+];
+const UNKNOWN_TOOL = '09-unknown-tool-no-reply';
+const TWO_DEVICES = '24-galaxy-diamond-two-devices';
+const DROPS = ['17-device-drops-mid-command', '18-network-drop-mid-command-and-reconnect'];
 
-interface Stage {
+/** A device goes through a list of addresses without a pause: so many connections can be cut, one after the other, and it comes at once. */
+const ADDRESSES = 40;
+const PATH = new RegExp(`^/ws/\\d+\\?token=${TOKEN}$`, 'u');
+
+/** A device with tools that answer as the recorded ones did, in front of a server that says nothing by itself. */
+class Stage {
   readonly home: DeviceHome;
   readonly server: ScriptedServer;
   readonly device: DeviceProcess;
-  readonly connections: TraceLine[][];
-  readonly marks: () => Promise<string[]>;
+  readonly #marksFile: string;
+  #connection: ScriptedConnection | undefined;
+
+  private constructor(at: { home: DeviceHome; server: ScriptedServer; device: DeviceProcess; marksFile: string }) {
+    this.home = at.home;
+    this.server = at.server;
+    this.device = at.device;
+    this.#marksFile = at.marksFile;
+  }
+
+  static async open(deviceId: string, traces: readonly string[], paths: readonly string[]): Promise<Stage> {
+    const home = await makeHome();
+    const server = await startScriptedServer();
+    const file = (name: string): string => join(home.dir, name);
+    const [record, marksFile, config] = [file('record.json'), file('marks'), file('config.yaml')];
+    const connections = traces.flatMap((trace) => deviceConnections(trace, deviceId));
+    await writeFile(record, JSON.stringify(recordedTools(connections)));
+    const args = JSON.stringify([TOOLS, record, marksFile]);
+    const command = JSON.stringify(process.execPath);
+    await writeFile(
+      config,
+      `credentialIn: query\nmcpServers:\n  BashExecutor: { command: ${command}, args: ${args} }\n`,
+    );
+    const urls = paths.map((path) => new URL(path, server.url).href).join(',');
+    const device = startDevice(home, urls, ['--id', deviceId, '--config', config]);
+    return new Stage({ home, server, device, marksFile });
+  }
+
+  /** Until it has its tools, which come a moment after it. */
+  async hasTools(...tools: readonly string[]): Promise<void> {
+    this.#connection = (await this.server.registeredWith(...tools)).connection;
+  }
+
+  /** Its next connection, which nobody has said a word on; the one before has ended. */
+  async next(): Promise<ScriptedConnection> {
+    this.#connection?.cut();
+    this.#connection = await this.server.connection();
+    return this.#connection;
+  }
+
+  /** Its next connection, with a server of our own. */
+  async nextAsOurs(): Promise<ScriptedConnection> {
+    this.#connection?.cut();
+    this.#connection = (await this.server.registered()).connection;
+    return this.#connection;
+  }
+
+  /** What its tools have been through. */
+  async marks(): Promise<string[]> {
+    const text = await readFile(this.#marksFile, 'utf8').catch(() => '');
+    return text.split('\n').filter((line) => line !== '');
+  }
+
+  async close(): Promise<void> {
+    await this.device.kill('SIGKILL');
+    await this.server.stop();
+    await this.home.remove();
+  }
 }
 
-/** A device with the recorded tools, in front of a server that says nothing by itself. */
-async function stage(trace: string, deviceId = DEVICE): Promise<Stage> {
-  const home = await makeHome();
-  const server = await startScriptedServer();
-  const connections = deviceConnections(trace, deviceId);
-  const [record, marksFile, config] = ['record.json', 'marks', 'config.yaml'].map((name) => join(home.dir, name));
-  await writeFile(record ?? '', JSON.stringify(recordedTools(connections)));
-  const args = JSON.stringify([TOOLS, record, marksFile]);
-  await writeFile(
-    config ?? '',
-    `credentialIn: query\nmcpServers:\n  BashExecutor: { command: ${JSON.stringify(process.execPath)}, args: ${args} }\n`,
-  );
-  const device = startDevice(home, server.url, ['--id', deviceId, '--config', config ?? '']);
-  cleanups.push(
-    () => home.remove(),
-    () => server.stop(),
-    () => device.kill('SIGKILL'),
-  );
-  const marks = async (): Promise<string[]> =>
-    (await readFile(marksFile ?? '', 'utf8').catch(() => '')).split('\n').filter((line) => line !== '');
-  return { home, server, device, connections, marks };
-}
+// One for all, as one device outlives many connections: what one leaves behind is nobody's on the next.
+let stage: Stage;
+beforeAll(async () => {
+  const paths = Array.from({ length: ADDRESSES }, (_, n) => `/ws/${n}`);
+  stage = await Stage.open(DEVICE, [...ALONE, UNKNOWN_TOOL, TWO_DEVICES, ...DROPS], paths);
+  await stage.hasTools('execute_command', 'get_system_info');
+});
+afterAll(() => stage.close());
 
 /** One recorded connection: says what the server said, and waits for our answers where the device answered. */
 async function replay(connection: ScriptedConnection, lines: readonly TraceLine[]): Promise<void> {
@@ -120,31 +172,21 @@ async function served(connection: ScriptedConnection): Promise<void> {
 }
 
 describe('in the place of a recorded device, ours answers', () => {
-  it.each([
-    '01-register-heartbeat',
-    '02-task-two-commands',
-    '04-two-commands-in-one-message',
-    '05-failing-command',
-    '07-bad-arguments-failure-then-skipped',
-    '08-command-timeout',
-    '10-system-info',
-  ])('%s', async (trace) => {
-    const { server, connections, device } = await stage(trace);
+  it.each(ALONE)('%s', async (trace) => {
+    const connections = deviceConnections(trace, DEVICE);
     expect(connections).toHaveLength(1);
-    for (const lines of connections) {
-      const connection = await server.connection();
-      expect(connection.request.url).toBe(`/ws?token=${TOKEN}`);
-      await replay(connection, lines);
-      await served(connection);
-      saysNoMore(connection);
-      expect(connection.closed).toBe(false);
-    }
-    expect(device.output()).not.toContain(TOKEN);
+    const connection = await stage.next();
+    expect(connection.request.url).toMatch(PATH);
+    await replay(connection, connections.flat());
+    await served(connection);
+    saysNoMore(connection);
+    expect(connection.closed).toBe(false);
+    expect(stage.device.output()).not.toContain(TOKEN);
   });
 
-  it('09-unknown-tool-no-reply, where the recorded one says nothing', async () => {
-    const { server, connections } = await stage('09-unknown-tool-no-reply');
-    const connection = await server.connection();
+  it(`${UNKNOWN_TOOL}, where the recorded one says nothing`, async () => {
+    const connections = deviceConnections(UNKNOWN_TOOL, DEVICE);
+    const connection = await stage.next();
     await replay(connection, connections.flat());
     const asked = connections.flat().at(-1)?.msg;
     const answer = await connection.next('command_results');
@@ -154,64 +196,64 @@ describe('in the place of a recorded device, ours answers', () => {
     saysNoMore(connection);
   });
 
-  it('24-galaxy-diamond-two-devices, each with its part', async () => {
-    const devices = await Promise.all(
-      ['linux_agent_1', 'linux_agent_2'].map((id) => stage('24-galaxy-diamond-two-devices', id)),
-    );
-    for (const { server, connections } of devices) {
-      expect(connections).toHaveLength(1);
-      const connection = await server.connection();
-      await replay(connection, connections.flat());
-      await served(connection);
-      saysNoMore(connection);
+  it(`${TWO_DEVICES}, each with its part`, async () => {
+    const second = await Stage.open('linux_agent_2', [TWO_DEVICES], ['/ws']);
+    try {
+      const both = [[DEVICE, await stage.next()] as const, ['linux_agent_2', await second.next()] as const];
+      // The second is new: it knows no server yet, and has no other address.
+      expect(both[1]?.[1].request.url).toBe(`/ws?token=${TOKEN}`);
+      for (const [id, connection] of both) {
+        const connections = deviceConnections(TWO_DEVICES, id);
+        expect(connections).toHaveLength(1);
+        await replay(connection, connections.flat());
+        await served(connection);
+        saysNoMore(connection);
+      }
+    } finally {
+      await second.close();
     }
   });
 });
 
 describe('a recorded connection that ends in the middle of a command', () => {
-  it.each(['17-device-drops-mid-command', '18-network-drop-mid-command-and-reconnect'])(
-    '%s: the command ends with it, and nobody is told of it later',
-    async (trace) => {
-      const { server, connections, marks } = await stage(trace);
-      const [first = [], ...more] = connections;
-      const connection = await server.connection();
-      await replay(connection, first);
-      await until(async () => ((await marks()).includes('called execute_command') ? true : undefined));
-      connection.cut();
-      await until(async () => ((await marks()).includes('ended execute_command') ? true : undefined));
-      const again = await server.connection();
-      await replay(again, more[0] ?? first.slice(0, 2));
-      await served(again);
-      saysNoMore(again);
-    },
-  );
+  it.each(DROPS)('%s: the command ends with it, and nobody is told of it later', async (trace) => {
+    const [first = [], ...more] = deviceConnections(trace, DEVICE);
+    const times = async (what: string): Promise<number> => (await stage.marks()).filter((mark) => mark === what).length;
+    const [called, ended] = [await times('called execute_command'), await times('ended execute_command')];
+    const connection = await stage.next();
+    await replay(connection, first);
+    await until(async () => ((await times('called execute_command')) > called ? true : undefined));
+    connection.cut();
+    await until(async () => ((await times('ended execute_command')) > ended ? true : undefined));
+    const again = await stage.next();
+    await replay(again, more[0] ?? first.slice(0, 2));
+    await served(again);
+    saysNoMore(again);
+  });
 });
 
 describe('a server of UFO', () => {
   const heartbeat: Json = { type: 'heartbeat', status: 'ok', response_id: 'r0' };
 
   it('that drops the connection never gets what our own servers would get', async () => {
-    const { server } = await stage('01-register-heartbeat');
-    const ours = (await server.registered()).connection;
+    const ours = await stage.nextAsOurs();
     ours.command('c1', 'EXEC_CLI', { command: 'echo secret of another server' });
     await ours.outcome('c1');
-    ours.cut();
-    const connection = await server.connection();
+    const connection = await stage.next();
     connection.send(heartbeat);
     await served(connection);
     expect(connection.waiting().map(({ type }) => type)).toEqual(['register']);
   });
 
   it('is not answered what another connection asked, also when it took long to end', async () => {
-    const { server, home } = await stage('01-register-heartbeat');
-    const connection = await server.connection();
+    const connection = await stage.next();
     connection.send(heartbeat);
     const stubborn = `echo $$ > pid; trap "" TERM; while :; do sleep 0.1; done`;
     const action = { tool_name: 'EXEC_CLI', parameters: { command: stubborn }, tool_type: 'action', call_id: 'a1' };
     connection.send({ type: 'command', status: 'continue', response_id: 'r1', actions: [action] });
-    const pid = await pidIn(join(home.jailDir, 'pid'));
+    const pid = await pidIn(join(stage.home.jailDir, 'pid'));
     connection.cut();
-    const again = await server.connection();
+    const again = await stage.next();
     again.send(heartbeat);
     await again.next('register');
     // Whether it still runs by then is a matter of the machine: that it has ended comes before anything is answered here.
@@ -221,8 +263,7 @@ describe('a server of UFO', () => {
   });
 
   it('whose agent does nothing with a tool is told so', async () => {
-    const { server } = await stage('01-register-heartbeat');
-    const connection = await server.connection();
+    const connection = await stage.next();
     connection.send(heartbeat);
     const action = { tool_name: '', parameters: {}, tool_type: 'action', call_id: 'a1' };
     connection.send({ type: 'command', status: 'continue', response_id: 'r1', actions: [action] });
@@ -231,8 +272,7 @@ describe('a server of UFO', () => {
   });
 
   it('that asks how the machine is gets its system_info', async () => {
-    const { server } = await stage('01-register-heartbeat');
-    const connection = await server.connection();
+    const connection = await stage.next();
     connection.send(heartbeat);
     connection.send({ type: 'device_info_request', status: 'ok', request_id: 'q1' });
     expect(await connection.next('device_info_response')).toMatchObject({
@@ -243,8 +283,7 @@ describe('a server of UFO', () => {
   });
 
   it('that asks for tools that collect data gets none, and those of a server when it asks for them', async () => {
-    const { server } = await stage('02-task-two-commands');
-    const connection = await server.connection();
+    const connection = await stage.next();
     connection.send(heartbeat);
     const list = (parameters: Json): void =>
       connection.send({

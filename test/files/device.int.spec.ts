@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { getArtifact, putArtifact } from '#libs/messaging';
 import { moment, ownPort } from '#libs/testing';
 import {
@@ -9,11 +9,12 @@ import {
   type ArtifactRef,
   type CommandCall,
   type CommandOutcome,
-  type DeviceAnswer,
+  DeviceAnswer,
   type Json,
   type RunCommandRequest,
+  subjects,
 } from '#proto';
-import { TestBench, type BenchGateway } from '../../services/aip-gateway/testing/test-bench.adapter.js';
+import { framesSeen, TestBench, type BenchGateway } from '../../services/aip-gateway/testing/test-bench.adapter.js';
 import {
   makeHome,
   startDevice,
@@ -31,20 +32,23 @@ let home: DeviceHome;
 let device: DeviceProcess;
 let tasks = 0;
 
+// One device for all, as one serves many runs; each test begins with an empty jail.
 beforeAll(async () => {
   bench = await TestBench.start();
-});
-afterAll(() => bench.stop());
-beforeEach(async () => {
   gate = await bench.gateway({ endpoint: { port: await ownPort() } });
   home = await makeHome();
   await writeFile(home.tokenFile, `token-${DEVICE}\n`, { mode: 0o600 });
   device = startDevice(home, gate.url);
+  await bench.sessionOf(DEVICE);
 });
-afterEach(async () => {
+afterAll(async () => {
   await device.kill('SIGKILL');
-  await bench.clear();
   await home.remove();
+  await bench.clear();
+  await bench.stop();
+});
+beforeEach(async () => {
+  for (const name of await readdir(home.jailDir).catch(() => [])) await rm(join(home.jailDir, name));
 });
 
 interface Sent {
@@ -72,11 +76,18 @@ async function send(tool: string, args: CommandCall['arguments']): Promise<Sent>
 
 async function follow(request: RunCommandRequest): Promise<CommandOutcome> {
   for (;;) {
-    const answer: DeviceAnswer = await bench.ask(request).catch(() => ({ state: 'queued' }));
+    const answer: DeviceAnswer = await asked(request).catch(() => ({ state: 'queued' }));
     if (answer.state === 'finished') return answer.outcome;
     if (answer.state === 'refused') throw new Error(`${answer.code}: ${answer.message}`);
     await moment();
   }
+}
+
+/** A gateway that was killed answers nobody: who asks again hears of it soon. */
+async function asked(request: RunCommandRequest): Promise<DeviceAnswer> {
+  const body = JSON.stringify(request);
+  const answer = await bench.caller.request(subjects.deviceCommand(DEVICE), body, { timeout: 2_000 });
+  return DeviceAnswer.parse(answer.json());
 }
 
 const run = async (tool: string, args: CommandCall['arguments']): Promise<CommandOutcome> =>
@@ -96,6 +107,14 @@ const refOf = (content: Uint8Array): ArtifactRef => ({
 async function inJail(name: string, content: Uint8Array): Promise<void> {
   await mkdir(home.jailDir, { recursive: true });
   await writeFile(join(home.jailDir, name), content);
+}
+
+/** Sends what moves a file, and comes back while it does. */
+async function moving(type: string, sending: () => Promise<Sent>): Promise<Sent> {
+  const before = await framesSeen(gate, type);
+  const sent = await sending();
+  await until(async () => ((await framesSeen(gate, type)) > before ? true : undefined));
+  return sent;
 }
 
 /** The gateway goes away with all connections, and comes back at the same address. */
@@ -140,8 +159,7 @@ describe('a device', () => {
   it('sends a file anew when the gateway goes away in the middle, and the command runs once', async () => {
     const content = fresh(20_000_000);
     await inJail('from', content);
-    const { outcome } = await send('FILE_GET', { path: 'from' });
-    await until(async () => ((await gate.metrics.registry.metrics()).includes('type="file_chunk"') ? true : undefined));
+    const { outcome } = await moving('file_chunk', () => send('FILE_GET', { path: 'from' }));
     await restartGateway();
     expect(await outcome).toMatchObject({ state: 'COMPLETED', result: { artifact: refOf(content) } });
     expect(Buffer.from(await getArtifact(bench.caller, refOf(content).sha256)).equals(content)).toBe(true);
@@ -150,8 +168,7 @@ describe('a device', () => {
   it('writes a file after all when the gateway goes away in the middle', async () => {
     const content = fresh(20_000_000);
     const artifact = { ...(await putArtifact(bench.caller, content)) };
-    const { outcome } = await send('FILE_PUT', { artifact, path: 'to' });
-    await until(async () => ((await gate.metrics.registry.metrics()).includes('type="file_ack"') ? true : undefined));
+    const { outcome } = await moving('file_ack', () => send('FILE_PUT', { artifact, path: 'to' }));
     await restartGateway();
     expect(await outcome).toMatchObject({ state: 'COMPLETED', result: { replaced: false } });
     expect((await readFile(join(home.jailDir, 'to'))).equals(content)).toBe(true);
@@ -160,8 +177,7 @@ describe('a device', () => {
 
   it('gives a file up when its attempt is stopped, and nothing of it stays', async () => {
     const artifact = { ...(await putArtifact(bench.caller, fresh(20_000_000))) };
-    const { request, outcome } = await send('FILE_PUT', { artifact, path: 'to' });
-    await until(async () => ((await gate.metrics.registry.metrics()).includes('type="file_ack"') ? true : undefined));
+    const { request, outcome } = await moving('file_ack', () => send('FILE_PUT', { artifact, path: 'to' }));
     await bench.ask({ kind: 'stop', attempt: request.attempt, deviceId: DEVICE });
     expect(await outcome).toMatchObject({ state: 'CANCELLED', error: { code: 'ATTEMPT_STOPPED' } });
     expect(await readdir(home.jailDir)).toEqual([]);

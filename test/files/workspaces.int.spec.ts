@@ -14,7 +14,7 @@ import {
   type RunCommandRequest,
   type WorkspaceFile,
 } from '#proto';
-import { TestBench, type BenchGateway } from '../../services/aip-gateway/testing/test-bench.adapter.js';
+import { framesSeen, TestBench, type BenchGateway } from '../../services/aip-gateway/testing/test-bench.adapter.js';
 import {
   makeHome,
   startDevice,
@@ -144,16 +144,11 @@ async function fill(on: Member, path: string, bytes: number, runId = 'run-1'): P
   return shaOf(content);
 }
 
-/** Frames of this kind that the gateway of now has seen. */
-async function seen(type: string): Promise<number> {
-  const lines = (await gate.metrics.registry.metrics()).split('\n').filter((text) => text.includes(`type="${type}"`));
-  return lines.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
-}
 /** Sends what moves a file, and comes back while it does. */
 async function moving(type: string, sending: () => Promise<Sent>): Promise<Sent> {
-  const before = await seen(type);
+  const before = await framesSeen(gate, type);
   const sent = await sending();
-  await until(async () => ((await seen(type)) > before + 4 ? true : undefined));
+  await until(async () => ((await framesSeen(gate, type)) > before + 4 ? true : undefined));
   return sent;
 }
 
@@ -216,10 +211,10 @@ describe('files of a task', () => {
     await sh(db, `cp '${join(web.home.dir, 'copy')}' again`, { runId: 'run-same' });
     const first = await outOf(web, ['same'], { runId: 'run-same' });
     expect(filesOf(await first.outcome)).toMatchObject([{ sha256 }]);
-    const before = await seen('file_chunk');
+    const before = await framesSeen(gate, 'file_chunk');
     expect(filesOf(await (await outOf(db, ['again'], { runId: 'run-same' })).outcome)).toMatchObject([{ sha256 }]);
     expect(filesOf(await follow(first.request))).toMatchObject([{ sha256 }]);
-    expect(await seen('file_chunk')).toBe(before);
+    expect(await framesSeen(gate, 'file_chunk')).toBe(before);
   });
 
   it('end their task by name, and not the device, when one is missing', async () => {

@@ -240,6 +240,12 @@ export function run(to: FakeDevice, task: string, change: Partial<RunCommandRequ
   };
 }
 
+/** How many frames of this kind a gateway has seen. */
+export async function framesSeen({ metrics }: BenchGateway, type: string): Promise<number> {
+  const lines = (await metrics.registry.metrics()).split('\n').filter((text) => text.includes(`type="${type}"`));
+  return lines.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
+}
+
 /** A device that leaves every command to the test. */
 export const NEVER = (): void => undefined;
 

@@ -93,6 +93,16 @@ export class ScriptedConnection {
     });
   }
 
+  /** Until the device has said that this command waits for its turn; of one that runs for long it says so, too. */
+  queued(id: CommandId): Promise<true> {
+    return until(() => {
+      const isSaid = this.#inbox.some(
+        (said) => said.type === 'command_progress' && said.orrery.command_id === id && said.orrery.state === 'queued',
+      );
+      return isSaid || undefined;
+    });
+  }
+
   /** How many messages of the type wait. */
   count(type: ClientMessage['type']): number {
     return this.#inbox.filter((message) => message.type === type).length;
