@@ -132,4 +132,18 @@ describe('what plainly holds', () => {
     const { isPlainlySame } = (await import(tool)) as { isPlainlySame: (one: unknown, other: unknown) => boolean };
     expect(isPlainlySame(one, other)).toBe(holds);
   });
+
+  it.each<readonly [string, unknown, unknown, boolean]>([
+    ['a part of it', { a: 1, b: { c: [{ d: 1, e: 2 }], f: 3 } }, { b: { c: [{ d: 1 }] } }, true],
+    ['another value', { a: 1, b: 2 }, { a: 2 }, false],
+    ['a field that it has not', { a: 1 }, { b: undefined }, false],
+    ['a gap', [1, 2], sparse, false],
+    ['fewer elements', { a: [1, 2] }, { a: [1] }, false],
+    ['an error and its message', new Error('no'), { message: 'no' }, false],
+    ['a matcher', { a: 'text' }, { a: expect.any(String) }, false],
+  ])('has, or has not: %s', async (_, one, other, holds) => {
+    const tool = pathToFileURL(join(ROOT, 'tools/specs/expect.mjs')).href;
+    const { hasPlainly } = (await import(tool)) as { hasPlainly: (one: unknown, other: unknown) => boolean };
+    expect(hasPlainly(one, other)).toBe(holds);
+  });
 });
