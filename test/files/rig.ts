@@ -33,8 +33,8 @@ export class FileRig {
   cuts: number[] = [];
   /** Whether a broken connection comes back by itself. */
   comesBack = true;
-  /** Frames that are changed on the way. */
-  forge: (to: Carried['to'], frame: Json) => Json = (_, frame) => frame;
+  /** Changes frames on the way. */
+  forge: ((to: Carried['to'], frame: Json) => Json) | undefined;
   readonly #makeDesk: ReturnType<typeof fileDesks>;
   #desk: FileDesk | undefined;
   #queue: Carried[] = [];
@@ -120,7 +120,8 @@ export class FileRig {
       this.#carrying = false;
       return;
     }
-    const text = JSON.stringify(this.forge(frame.to, JSON.parse(frame.text) as Json));
+    const { forge } = this;
+    const text = forge ? JSON.stringify(forge(frame.to, JSON.parse(frame.text) as Json)) : frame.text;
     if (frame.to === 'gateway') {
       const decoded = decodeClientMessage(text);
       if (!decoded.ok) throw new Error(decoded.error);

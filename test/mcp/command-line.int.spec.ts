@@ -74,11 +74,9 @@ async function orrery(words: readonly string[], variables: NodeJS.ProcessEnv = e
   return { exitCode, out: terminal.outLines, err: terminal.errLines.join('\n') };
 }
 
-/** What makes a process of its own out of the command line. */
+/** What makes a process of its own out of the command line, as it was built and is shipped. */
 function mainWith(...words: readonly string[]): string[] {
-  const path = (name: string) => join(import.meta.dirname, '../..', name);
-  const hooks = path('tools/specs/sources.mjs');
-  return ['--import', hooks, '--no-warnings', path('services/cli/main.ts'), ...words];
+  return [join(import.meta.dirname, '../../dist/services/cli/main.js'), ...words];
 }
 
 /** The answer, read whole: a connection is not left with half of one in it. */

@@ -73,13 +73,10 @@ interface ShapeLimits {
 /** Counts brackets and keys outside of strings, so that the text need not be parsed to know what there is too much of. */
 export function tooMuchOf(text: string, { jsonDepthMax, jsonValuesMax }: ShapeLimits = AIP_LIMITS): string | undefined {
   if (text.length <= jsonDepthMax) return undefined;
-  let [depth, values, inString] = [0, 0, false];
+  let [depth, values] = [0, 0];
   for (let index = 0; index < text.length; index++) {
     const code = text.charCodeAt(index);
-    if (inString) {
-      if (code === BACKSLASH) index++;
-      else if (code === QUOTE) inString = false;
-    } else if (code === QUOTE) inString = true;
+    if (code === QUOTE) index = endOfString(text, index);
     else if (CLOSING.has(code)) depth--;
     else if (code === COLON) values++;
     else if (OPENING.has(code)) {
@@ -89,4 +86,14 @@ export function tooMuchOf(text: string, { jsonDepthMax, jsonValuesMax }: ShapeLi
     if (values > jsonValuesMax) return `more than ${jsonValuesMax} objects, arrays and keys`;
   }
   return undefined;
+}
+
+/** Where the string that begins at `start` ends. A piece of a file is one of hundreds of thousands of characters: no loop of ours looks at each. */
+function endOfString(text: string, start: number): number {
+  for (let end = text.indexOf('"', start + 1); end !== -1; end = text.indexOf('"', end + 1)) {
+    let before = end;
+    while (text.charCodeAt(before - 1) === BACKSLASH) before--;
+    if ((end - before) % 2 === 0) return end;
+  }
+  return text.length;
 }

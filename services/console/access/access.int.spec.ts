@@ -234,6 +234,7 @@ describe('what is read over HTTP', () => {
         ORRERY_CONSOLE_PORT: String(port),
         ORRERY_NATS_URL: bus.server.url,
         ORRERY_NATS_SEED_FILE: bus.seedFile('console'),
+        NODE_COMPILE_CACHE: '.cache/node-compile',
       },
     });
     const ended = once(child, 'exit');

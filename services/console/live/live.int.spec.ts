@@ -101,6 +101,7 @@ async function startConsole(): Promise<void> {
       ORRERY_CONSOLE_PORT: String(port),
       ORRERY_NATS_URL: bus.server.url,
       ORRERY_NATS_SEED_FILE: bus.seedFile('console'),
+      NODE_COMPILE_CACHE: resolve('.cache/node-compile'),
     },
   });
   await once(child, 'message');

@@ -89,6 +89,7 @@ async function replica(env: NodeJS.ProcessEnv): Promise<ChildProcess> {
       ORRERY_DATABASE_URL: database.url,
       ORRERY_NATS_URL: proxy.url,
       ORRERY_NATS_SEED_FILE: bus.seedFile('logging'),
+      NODE_COMPILE_CACHE: resolve('.cache/node-compile'),
       ...env,
     },
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],

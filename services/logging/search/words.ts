@@ -7,6 +7,8 @@ const WORD_UNITS_MAX = 64;
  */
 const WORD =
   /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]|[[\p{L}\p{N}\p{M}]--[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]]+/gv;
+/** The same where there is nothing beyond ASCII, as in most of what commands print: in half of the time. */
+const ASCII_WORD = /[0-9A-Za-z]+/gu;
 const BEYOND_ASCII = /[^\0-\x7f]/u;
 
 /** A word, and where it stands in its text, in UTF-16 units. */
@@ -18,7 +20,7 @@ export interface TextWord {
 
 /** The words of a text in order. Large and small letters are the same, and so are the ways to write one character. */
 export function wordsIn(text: string): TextWord[] {
-  return Array.from(text.matchAll(WORD), ({ 0: found, index }) => ({
+  return Array.from(text.matchAll(BEYOND_ASCII.test(text) ? WORD : ASCII_WORD), ({ 0: found, index }) => ({
     word: folded(found),
     from: index,
     to: index + found.length,

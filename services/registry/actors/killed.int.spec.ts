@@ -53,6 +53,7 @@ async function start(): Promise<void> {
       ORRERY_DATABASE_URL: database.url,
       ORRERY_NATS_URL: proxy.url,
       ORRERY_NATS_SEED_FILE: bus.seedFile('registry'),
+      NODE_COMPILE_CACHE: resolve('.cache/node-compile'),
     },
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
