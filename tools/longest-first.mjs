@@ -19,18 +19,13 @@ const LONGEST = [
   'services/aip-gateway/identity/credentials.int.spec.ts',
   'test/files/workspaces.int.spec.ts',
   'test/e2e/console/console.e2e.spec.ts',
+  'test/e2e/planner.e2e.spec.ts',
   'test/e2e/files.e2e.spec.ts',
   'test/e2e/aip-faults.e2e.spec.ts',
   'test/e2e/agents.e2e.spec.ts',
   'test/e2e/command-line.e2e.spec.ts',
   'test/e2e/credentials.e2e.spec.ts',
-  'test/e2e/planner.e2e.spec.ts',
-  'test/e2e/rq5.e2e.spec.ts',
-  'test/e2e/day.e2e.spec.ts',
-  'test/e2e/recovery.e2e.spec.ts',
-  'test/e2e/replicas.e2e.spec.ts',
   'test/histories/home.e2e.spec.ts',
-  'test/e2e/attention.e2e.spec.ts',
 ];
 
 const place = ({ path }) => {

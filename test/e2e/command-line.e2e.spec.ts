@@ -1,11 +1,13 @@
 import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { SmallDisk } from '#libs/testing';
 import { blocksOf, readPage } from '../pages/page.js';
 import { testsOfControl } from './control.js';
 import { CLI, exec, ROOT, run, TestSystem, until } from './system.js';
 import { unhurried } from '../../services/cli/testing/fake-terminal.js';
 import { writeRequest } from './requests.js';
+import { diskOfNats, testsOfRecovery } from './recovery.js';
 import { GatewayCertificates, testsOfTls } from './tls.js';
 
 const echo = (id: string, device = 'web-1') => ({
@@ -33,12 +35,19 @@ const itWithPython = (await found('python3')) ? it : it.skip;
 const itWithCurl = (await found('curl')) ? it : it.skip;
 
 let certificates: GatewayCertificates;
+let disk: SmallDisk | undefined;
 let system: TestSystem;
 beforeAll(async () => {
   certificates = await GatewayCertificates.make();
-  system = await TestSystem.startWith({ env: certificates.env }, '--devices', '2');
+  const prepare = async (home: string) => {
+    disk = await diskOfNats(home);
+    return certificates.env;
+  };
+  system = await TestSystem.startWith({ prepare }, '--devices', '2');
 });
 afterAll(async () => {
+  await system?.cli('down');
+  disk?.unmount();
   await system?.stop();
   await certificates?.remove();
 });
@@ -225,3 +234,5 @@ describe('connections of devices', () =>
     () => system,
     () => certificates,
   ));
+// They end what the others use: after them.
+describe('parts that are away', () => testsOfRecovery(() => ({ system, disk })));

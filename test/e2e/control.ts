@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, it } from '@jest/globals';
+import { afterAll, expect, it } from '@jest/globals';
 import type { ProfileEntry } from '#libs/constellation';
 import type { AgentProfile, RunBoard, RunView, VerbAnswer } from '#proto';
 import { writeRequest } from './requests.js';
@@ -9,6 +9,9 @@ import { type TestSystem, until } from './system.js';
 /** A run under control of people, on web-1 and one other device: cancelled, paused, tried again, forked, talked to, edited. */
 export function testsOfControl(system: () => TestSystem): void {
   const submitted: string[] = [];
+
+  // Where a test failed it may be held, and others need it.
+  afterAll(() => system().cli('devices', 'release', 'web-1'));
 
   it('is cancelled: the command dies on its device, what it printed is kept, and the log says who asked', async () => {
     const pidFile = join(system().home, 'cancelled.pid');

@@ -8,6 +8,7 @@ import { connectWs } from '#libs/aip';
 import { makeDeviceSecret, makeJoinAssertion } from '#libs/keys';
 import { FakeDevice } from '#libs/testing';
 import { BareMachine, offerBroken, ownOffer } from './bare-machine.js';
+import { testsOfReplicas } from './replicas.js';
 import { COMPILE_CACHE, TestSystem, until } from './system.js';
 
 const CLIENT = resolve(import.meta.dirname, '../../dist/services/device-client/main.js');
@@ -105,6 +106,8 @@ async function refusal(credential: string): Promise<unknown> {
     (error: unknown) => (error as { status?: number }).status,
   );
 }
+
+describe('three orchestrators on 32 partitions, under load', () => testsOfReplicas(() => system));
 
 describe('a device with a join token', () => {
   let token: string;

@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { AgentProfile, ArtifactRef, RunView, TaskConstellation } from '#proto';
 import { DeviceProcess } from './aip-faults-process.js';
+import { testsOfAttention } from './attention.js';
 import { prepareForClients, testsOfConstellationClients } from './constellation.js';
 import { testsOfOutput } from './outputs.js';
 import { writeRequest } from './requests.js';
@@ -80,6 +81,9 @@ async function watchMemory(parts: readonly string[]): Promise<() => Promise<Reco
       ),
     );
 }
+
+// It counts what needs somebody, which is nothing so far: before the others.
+describe('a morning at the inbox', () => testsOfAttention(() => system));
 
 // It ends its gateway: before anybody measures that one's memory.
 describe('a client of another system that sends tasks', () => testsOfConstellationClients(() => system));

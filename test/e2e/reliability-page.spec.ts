@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, it } from '@jest/globals';
 
 const ROOT = join(import.meta.dirname, '../..');
-const PLAYED = 'test/e2e/recovery.e2e.spec.ts';
+const PLAYED = 'test/e2e/recovery.ts';
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
 
 interface Row {

@@ -11,6 +11,7 @@ import { isAlive } from '#libs/embedded';
 import { openRunLog } from '#libs/event-log';
 import { connectBus, QueryRefusedError, QueryUnavailableError, signsQueries } from '#libs/messaging';
 import { runProgram } from '../../services/cli/run-program.js';
+import { PASSABLE_DIR, startSystem } from './start-system.js';
 import type { Terminal } from '../../services/cli/terminal/index.js';
 
 export const ROOT = resolve(import.meta.dirname, '../..');
@@ -29,18 +30,23 @@ export const PATIENT = { timeoutMs: DEADLINE_MS } as const;
 
 /** Where output is no terminal. */
 const COLUMNS = 100;
-/** They start processes, or end them. */
-const OF_PROCESSES: readonly string[] = ['up', 'down'];
-
 export interface Ran {
   readonly code: number;
   readonly stdout: string;
   readonly stderr: string;
 }
 
+/** Of the command line. */
+const surroundings = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv => ({
+  ...process.env,
+  ORRERY_ROOT: ROOT,
+  NO_COLOR: '1',
+  ...env,
+});
+
 /** Runs the command line as a user would, in its own process. */
 export function run(args: readonly string[], env: NodeJS.ProcessEnv = {}, options: ExecOptions = {}): Promise<Ran> {
-  return exec(process.execPath, [CLI, ...args], { ORRERY_ROOT: ROOT, NO_COLOR: '1', ...env }, options);
+  return exec(process.execPath, [CLI, ...args], surroundings(env), options);
 }
 
 interface ExecOptions {
@@ -79,8 +85,7 @@ async function runHere(args: readonly string[], env: NodeJS.ProcessEnv): Promise
     columns: COLUMNS,
   };
   const { signal } = new AbortController();
-  const surroundings = { ...process.env, ORRERY_ROOT: ROOT, NO_COLOR: '1', ...env };
-  const code = await runProgram(args, { terminal, env: surroundings, now: Date.now, signal });
+  const code = await runProgram(args, { terminal, env: surroundings(env), now: Date.now, signal });
   return { code, stdout: Buffer.concat(out).toString(), stderr };
 }
 
@@ -127,6 +132,15 @@ export async function until<T>(what: string, ask: () => Promise<T | undefined>):
   }
 }
 
+interface StartOptions {
+  /** Set beside what every test system sets. */
+  readonly env?: NodeJS.ProcessEnv;
+  /** Makes what lies in its home before the first start, and says what else to set. */
+  readonly prepare?: (home: string) => Promise<NodeJS.ProcessEnv>;
+  /** By `orrery up --detach`, whoever has started one before. */
+  readonly asPeopleDo?: boolean;
+}
+
 interface Exported {
   readonly stream: string;
   readonly commit: { readonly events: { readonly type: string; readonly data: Record<string, unknown> }[] };
@@ -150,21 +164,31 @@ export class TestSystem {
     return TestSystem.startWith({}, ...options);
   }
 
-  /** `env`: set beside what every test system sets. `prepare`: makes what lies in its home before the first start, and says what else to set. */
+  /** Of a whole run of the suite the first one is started by `orrery up --detach`, and the others by what that starts. */
   static async startWith(
-    { env = {}, prepare }: { env?: NodeJS.ProcessEnv; prepare?: (home: string) => Promise<NodeJS.ProcessEnv> },
+    { env = {}, prepare, asPeopleDo = false }: StartOptions,
     ...options: readonly string[]
   ): Promise<TestSystem> {
     const home = await mkdtemp(join(tmpdir(), 'orrery-e2e-'));
-    await chmod(home, 0o711); // PostgreSQL of a root user runs as another user and has to get in
+    await chmod(home, PASSABLE_DIR);
     const system = new TestSystem(home, { ...env, ...(await prepare?.(home)) });
-    const { code, stderr, stdout } = await system.cli('up', '--detach', '--json', ...options);
-    if (code === 0) {
-      system.token = (JSON.parse(stdout) as { adminToken: string }).adminToken;
+    try {
+      system.token = await (asPeopleDo || isFirst('up') ? system.#up(options) : system.#start(options));
       return system;
+    } catch (error) {
+      await system.stop();
+      throw error;
     }
-    await system.stop();
-    throw new Error(`the system did not start: ${stdout}${stderr}`);
+  }
+
+  async #up(options: readonly string[]): Promise<string> {
+    const { code, stderr, stdout } = await run(['up', '--detach', '--json', ...options], this.env);
+    if (code !== 0) throw new Error(`the system did not start: ${stdout}${stderr}`);
+    return (JSON.parse(stdout) as { adminToken: string }).adminToken;
+  }
+
+  #start(options: readonly string[]): Promise<string> {
+    return startSystem(this.home, surroundings(this.env), options);
   }
 
   get env(): NodeJS.ProcessEnv {
@@ -191,7 +215,7 @@ export class TestSystem {
   cliWith(more: NodeJS.ProcessEnv, ...args: readonly string[]): Promise<Ran> {
     const [verb = ''] = args;
     const env = { ...this.env, ...more };
-    return OF_PROCESSES.includes(verb) || isFirst(verb) ? run(args, env) : runHere(args, env);
+    return isFirst(verb) ? run(args, env) : runHere(args, env);
   }
 
   /** What it prints, asked again while nobody answers. */

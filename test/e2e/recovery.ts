@@ -1,12 +1,12 @@
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as during } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { submitRequest } from '#libs/messaging';
 import { mountSmallDisk, type SmallDisk } from '#libs/testing';
 import { disturbed, expectUndisturbed, fetched, lacking, plan, signal, untilListed } from './outages.js';
 import { sendRequest, writeRequest } from './requests.js';
-import { run, TestSystem, until } from './system.js';
+import { run, type TestSystem, until } from './system.js';
 
 /*
  * Outages of the parts of a system, with real processes; docs/reliability.md tells for people what is seen here.
@@ -41,24 +41,14 @@ const OUTAGES: readonly Outage[] = [
 ];
 
 let system: TestSystem;
-/** That of nats-server; undefined where nothing may be mounted. */
 let disk: SmallDisk | undefined;
 
-beforeAll(async () => {
-  const prepare = async (home: string): Promise<NodeJS.ProcessEnv> => {
-    const nats = join(home, 'nats');
-    await mkdir(nats);
-    disk = mountSmallDisk(nats, { mib: DISK_MIB });
-    return {};
-  };
-  system = await TestSystem.startWith({ prepare }, '--devices', '2');
-});
-
-afterAll(async () => {
-  await system.cli('down');
-  disk?.unmount();
-  await system.stop();
-});
+/** Gives nats-server of a home a disk of its own, that can be filled; undefined where nothing may be mounted. */
+export async function diskOfNats(home: string): Promise<SmallDisk | undefined> {
+  const nats = join(home, 'nats');
+  await mkdir(nats);
+  return mountSmallDisk(nats, { mib: DISK_MIB });
+}
 
 async function happens({ killed = [], frozen = [] }: Outage): Promise<void> {
   await signal(system, killed, 'SIGKILL');
@@ -76,57 +66,66 @@ async function isTold(): Promise<void> {
   expect(attention.unseen).toHaveLength(1);
 }
 
-describe('while a task is at work', () => {
-  it.each(OUTAGES)('$name: the run ends as if nothing had happened, and its effect happened once', async (outage) => {
-    const before = await system.pids();
-    const view = await disturbed(system, outage.name, () => happens(outage));
-    for (const part of outage.killed ?? []) {
-      await until(`another ${part}`, async () => ((await system.pids())[part] === before[part] ? undefined : true));
-    }
-    await untilListed(system, view);
+/** In a system with two devices, and the disk of nats-server. */
+export function testsOfRecovery(
+  given: () => { readonly system: TestSystem; readonly disk: SmallDisk | undefined },
+): void {
+  beforeAll(() => {
+    ({ system, disk } = given());
   });
-});
 
-describe('the disk of nats-server is full', () => {
-  it('whoever asks for a run is refused with that reason, and all goes on by itself when there is room', async () => {
-    if (disk === undefined) return;
-    const full = disk;
-    const request = { requestId: 'while-full', constellation: plan(join(system.home, 'while-full.effects')) };
-    const file = await writeRequest(system.home, request);
-    await disturbed(system, 'full', async () => {
-      await full.fill();
-      const refused = await until('the refusal', async () => {
-        const { error } = await system.json<Refused>('submit', '-f', file);
-        return error?.code === 'STORAGE_FULL' ? error : undefined;
-      });
-      expect(refused).toMatchObject({ exitCode: 4, message: expect.stringContaining('disk of nats-server is full') });
-      expect(await asked(request)).toMatchObject({ answer: 'rejected', reason: { code: 'STORAGE_FULL' } });
-      expect(await posted(request)).toEqual([507, 'STORAGE_FULL']);
-      await until('the fault in what is told of the system', async () => {
-        const { storage } = await system.json<{ storage: { fault?: string } }>('status');
-        return storage.fault === 'the disk of nats-server is full' || undefined;
-      });
-      // Each service sees it for itself; one that has no time to answer lacks an answer, and is asked again.
-      await until('what every service lacks', async () => {
-        const lacks = new Set((await lacking(system)).map((lack) => lack.replace(/^\S+ /u, '')));
-        const [lack] = lacks;
-        return (lacks.size === 1 && lack === FULL) || undefined;
-      });
-      await full.free();
+  describe('while a task is at work', () => {
+    it.each(OUTAGES)('$name: the run ends as if nothing had happened, and its effect happened once', async (outage) => {
+      const before = await system.pids();
+      const view = await disturbed(system, outage.name, () => happens(outage));
+      for (const part of outage.killed ?? []) {
+        await until(`another ${part}`, async () => ((await system.pids())[part] === before[part] ? undefined : true));
+      }
+      await untilListed(system, view);
     });
-    const taken = await until('room for the request', async () => {
-      const outcome = await asked(request);
-      return outcome.answer === 'accepted' ? outcome.runId : undefined;
-    });
-    expect(await sendRequest(system, request)).toBe(taken);
-    expectUndisturbed(await system.untilEnd(taken));
-    await until('every service to be ready', async () => ((await lacking(system)).length === 0 ? true : undefined));
   });
-});
 
-it('left a log that is verified from end to end', async () => {
-  expect(await system.json('verify', '--all')).toMatchObject({ ok: true });
-});
+  describe('the disk of nats-server is full', () => {
+    it('whoever asks for a run is refused with that reason, and all goes on by itself when there is room', async () => {
+      if (disk === undefined) return;
+      const full = disk;
+      const request = { requestId: 'while-full', constellation: plan(join(system.home, 'while-full.effects')) };
+      const file = await writeRequest(system.home, request);
+      await disturbed(system, 'full', async () => {
+        await full.fill();
+        const refused = await until('the refusal', async () => {
+          const { error } = await system.json<Refused>('submit', '-f', file);
+          return error?.code === 'STORAGE_FULL' ? error : undefined;
+        });
+        expect(refused).toMatchObject({ exitCode: 4, message: expect.stringContaining('disk of nats-server is full') });
+        expect(await asked(request)).toMatchObject({ answer: 'rejected', reason: { code: 'STORAGE_FULL' } });
+        expect(await posted(request)).toEqual([507, 'STORAGE_FULL']);
+        await until('the fault in what is told of the system', async () => {
+          const { storage } = await system.json<{ storage: { fault?: string } }>('status');
+          return storage.fault === 'the disk of nats-server is full' || undefined;
+        });
+        // Each service sees it for itself; one that has no time to answer lacks an answer, and is asked again.
+        await until('what every service lacks', async () => {
+          const lacks = new Set((await lacking(system)).map((lack) => lack.replace(/^\S+ /u, '')));
+          const [lack] = lacks;
+          return (lacks.size === 1 && lack === FULL) || undefined;
+        });
+        await full.free();
+      });
+      const taken = await until('room for the request', async () => {
+        const outcome = await asked(request);
+        return outcome.answer === 'accepted' ? outcome.runId : undefined;
+      });
+      expect(await sendRequest(system, request)).toBe(taken);
+      expectUndisturbed(await system.untilEnd(taken));
+      await until('every service to be ready', async () => ((await lacking(system)).length === 0 ? true : undefined));
+    });
+  });
+
+  it('left a log that is verified from end to end', async () => {
+    expect(await system.json('verify', '--all')).toMatchObject({ ok: true });
+  });
+}
 
 interface Refused {
   readonly error?: { readonly code?: string };

@@ -5,12 +5,12 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { query } from '#libs/messaging';
 import type { DeviceStatus, RunView } from '#proto';
-import { StoryModel, type Turn } from './agent-model.js';
+import type { StoryModel, Turn } from './agent-model.js';
 import { DeviceProcess } from './aip-faults-process.js';
 import { type Cable, type Cables, layCables } from './cables.js';
 import { againOn, failureOf, goalOf, jobOn, noteFile, NOTEPAD, replyTo } from './rq5-plans.js';
 import { sendRequest } from './requests.js';
-import { TestSystem, until } from './system.js';
+import { type TestSystem, until } from './system.js';
 
 /*
  * One request under faults (section 10.8 of the paper), with real processes: cables between devices and their gateway are cut, a device is killed.
@@ -42,9 +42,14 @@ const STORIES: Readonly<Record<string, readonly string[]>> = {
   all: ['gone-1', 'gone-2', 'gone-3'],
 };
 
+interface Given {
+  readonly system: TestSystem;
+  readonly model: StoryModel;
+}
+
 let model: StoryModel;
 let system: TestSystem;
-let cables: Cables;
+let cables: Cables | undefined;
 const faulty = new Map<string, { readonly process: DeviceProcess; readonly cable: Cable }>();
 const runs = new Map<string, string>();
 const rows: string[] = [];
@@ -52,7 +57,13 @@ let views = new Map<string, Promise<RunView>>();
 /** In reverse order. */
 const closers: (() => unknown)[] = [];
 
-beforeAll(async () => {
+/** What a system is told whose devices are given up soon. */
+export const GIVEN_UP_SOON: NodeJS.ProcessEnv = {
+  ORRERY_DEVICE_GRACE_MS: String(GRACE_MS),
+  ORRERY_AIP_DEAD_AFTER_MS: String(DEAD_AFTER_MS),
+};
+
+async function begin(): Promise<void> {
   const turns = Object.entries(STORIES).map(([story, devices]) => {
     const turn: Turn = async () => {
       const runId = await until(`the run of ${story}`, async () => runs.get(story));
@@ -60,18 +71,12 @@ beforeAll(async () => {
     };
     return [`plan-${story}`, [turn]] as const;
   });
-  model = await StoryModel.start(Object.fromEntries(turns));
-  closers.push(() => model.stop());
-  const env = {
-    ...model.env,
-    ORRERY_DEVICE_GRACE_MS: String(GRACE_MS),
-    ORRERY_AIP_DEAD_AFTER_MS: String(DEAD_AFTER_MS),
-  };
-  system = await TestSystem.startWith({ env, prepare }, '--devices', '4');
-  closers.push(() => system.stop());
+  model.add(Object.fromEntries(turns));
+  // The healthy ones may end at once.
+  for (const id of [LINUX_1, LINUX_2, LINUX_3]) await writeFile(join(system.home, 'devices', id, 'jail', 'go'), '');
   cables = await layCables((await system.endpoints()).aip);
-  closers.push(() => cables.remove());
-  for (const id of FAULTY) faulty.set(id, await device(id));
+  closers.push(() => cables?.remove());
+  for (const id of FAULTY) faulty.set(id, await device(id, cables));
   await Promise.all([...faulty.values()].map(({ process: each }) => each.enrol()));
   await Promise.all([...faulty.keys()].map((id) => untilSeen(id, 'connected')));
   for (const [story, devices] of Object.entries(STORIES)) {
@@ -81,24 +86,9 @@ beforeAll(async () => {
     );
   }
   views = tellAll();
-});
-
-afterAll(async () => {
-  process.stderr.write(`faults by ${cables?.kind}\n${rows.join('\n')}\n`);
-  for (const close of closers.toReversed()) await close();
-});
-
-/** The healthy ones may end at once. */
-async function prepare(home: string): Promise<NodeJS.ProcessEnv> {
-  for (const id of [LINUX_1, LINUX_2, LINUX_3]) {
-    const jail = join(home, 'devices', id, 'jail');
-    await mkdir(jail, { recursive: true });
-    await writeFile(join(jail, 'go'), '');
-  }
-  return {};
 }
 
-async function device(id: string): Promise<{ process: DeviceProcess; cable: Cable }> {
+async function device(id: string, cables: Cables): Promise<{ process: DeviceProcess; cable: Cable }> {
   const cable = await cables.lay();
   const admin = { tags: [], capabilities: [] };
   const config = { deadAfterMs: DEAD_AFTER_MS, reconnectMsMax: 1_000 };
@@ -202,71 +192,86 @@ function tellAll(): Map<string, Promise<RunView>> {
   return new Map(views);
 }
 
-describe('a long job on three devices, and a note of their times', () => {
-  it('0: undisturbed, it is done, and the model is asked for the plan and the end alone', async () => {
-    const view = await views.get('undisturbed');
-    expect(view).toMatchObject({ outcome: 'succeeded', answer: { failures: [] } });
-    expect(linesIn(await noteOf('undisturbed'))).toEqual([LINUX_1, LINUX_2, LINUX_3].flatMap((id) => took(jobOn(id))));
-    expect(model.asked('plan-undisturbed')).toHaveLength(2);
+/** One request under faults, in a system with four devices that is told GIVEN_UP_SOON. */
+export function testsOfFaultsOfOneRequest(given: () => Given): void {
+  beforeAll(async () => {
+    ({ system, model } = given());
+    await begin();
   });
 
-  it('1a: a device that comes back before it is given up has done its job once, and nothing has failed', async () => {
-    const view = await views.get('blip');
-    expect(view).toMatchObject({ outcome: 'succeeded', answer: { failures: [] } });
-    expect(view?.tasks).toHaveLength(4);
-    expect(view && taskOf(view, jobOn('blip-1'))).toMatchObject({ status: 'COMPLETED', attempts: 1 });
-    expect(await effects('blip-1')).toEqual([jobOn('blip-1')]);
-    expect(linesIn(await noteOf('blip'))).toEqual(['blip-1', LINUX_2, LINUX_3].flatMap((id) => took(jobOn(id))));
-    expect(model.asked('plan-blip')).toHaveLength(2);
+  afterAll(async () => {
+    process.stderr.write(`faults by ${cables?.kind}\n${rows.join('\n')}\n`);
+    for (const close of closers.splice(0).toReversed()) await close();
   });
 
-  it('1b: of one that comes back after it was given up, a replacement does the job: nothing is missing, and the run says that it recovered', async () => {
-    const view = await views.get('back');
-    expect(view).toMatchObject({ status: 'COMPLETED', outcome: 'succeeded' });
-    expect(view && taskOf(view, jobOn('back-1'))).toMatchObject({
-      status: 'FAILED',
-      error: { outcome: 'device_lost' },
+  describe('a long job on three devices, and a note of their times', () => {
+    it('0: undisturbed, it is done, and the model is asked for the plan and the end alone', async () => {
+      const view = await views.get('undisturbed');
+      expect(view).toMatchObject({ outcome: 'succeeded', answer: { failures: [] } });
+      expect(linesIn(await noteOf('undisturbed'))).toEqual(
+        [LINUX_1, LINUX_2, LINUX_3].flatMap((id) => took(jobOn(id))),
+      );
+      expect(model.asked('plan-undisturbed')).toHaveLength(2);
     });
-    expect(view && taskOf(view, againOn('back-1'))).toMatchObject({ status: 'COMPLETED', device: 'back-1' });
-    expect(await effects('back-1')).toEqual([jobOn('back-1'), againOn('back-1')]);
-    const jobs = [againOn('back-1'), jobOn(LINUX_2), jobOn(LINUX_3)];
-    expect(linesIn(await noteOf('back'))).toEqual(jobs.flatMap(took));
-    // What the lost one has done all the same is added to the log when it is there, and changes no outcome.
-    await until('its late result', async () => {
-      const added = await system.eventsOf(runOf('back'), 'RUN_ANNOTATED');
-      return added.some(({ kind, taskId }) => kind === 'late_result' && taskId === jobOn('back-1')) || undefined;
+
+    it('1a: a device that comes back before it is given up has done its job once, and nothing has failed', async () => {
+      const view = await views.get('blip');
+      expect(view).toMatchObject({ outcome: 'succeeded', answer: { failures: [] } });
+      expect(view?.tasks).toHaveLength(4);
+      expect(view && taskOf(view, jobOn('blip-1'))).toMatchObject({ status: 'COMPLETED', attempts: 1 });
+      expect(await effects('blip-1')).toEqual([jobOn('blip-1')]);
+      expect(linesIn(await noteOf('blip'))).toEqual(['blip-1', LINUX_2, LINUX_3].flatMap((id) => took(jobOn(id))));
+      expect(model.asked('plan-blip')).toHaveLength(2);
     });
-    const { tasks } = await system.show(runOf('back'));
-    expect(tasks.find(({ id }) => id === jobOn('back-1'))).toMatchObject({ error: { outcome: 'device_lost' } });
-  });
 
-  it('2: without a device that is lost for good, the note has two times and one explicit failure', async () => {
-    const view = await views.get('gone');
-    expect(view).toMatchObject({ status: 'COMPLETED', outcome: 'partially_failed', reason: null });
-    expect(view && taskOf(view, againOn('gone-1'))).toMatchObject({
-      status: 'FAILED',
-      attempts: 0,
-      error: { code: 'DEVICE_UNAVAILABLE' },
+    it('1b: of one that comes back after it was given up, a replacement does the job: nothing is missing, and the run says that it recovered', async () => {
+      const view = await views.get('back');
+      expect(view).toMatchObject({ status: 'COMPLETED', outcome: 'succeeded' });
+      expect(view && taskOf(view, jobOn('back-1'))).toMatchObject({
+        status: 'FAILED',
+        error: { outcome: 'device_lost' },
+      });
+      expect(view && taskOf(view, againOn('back-1'))).toMatchObject({ status: 'COMPLETED', device: 'back-1' });
+      expect(await effects('back-1')).toEqual([jobOn('back-1'), againOn('back-1')]);
+      const jobs = [againOn('back-1'), jobOn(LINUX_2), jobOn(LINUX_3)];
+      expect(linesIn(await noteOf('back'))).toEqual(jobs.flatMap(took));
+      // What the lost one has done all the same is added to the log when it is there, and changes no outcome.
+      await until('its late result', async () => {
+        const added = await system.eventsOf(runOf('back'), 'RUN_ANNOTATED');
+        return added.some(({ kind, taskId }) => kind === 'late_result' && taskId === jobOn('back-1')) || undefined;
+      });
+      const { tasks } = await system.show(runOf('back'));
+      expect(tasks.find(({ id }) => id === jobOn('back-1'))).toMatchObject({ error: { outcome: 'device_lost' } });
     });
-    expect(linesIn(await noteOf('gone'))).toEqual([
-      ...took(jobOn(LINUX_2)),
-      ...took(jobOn(LINUX_3)),
-      failureOf('gone-1'),
-    ]);
-    expect(view?.answer?.text).toContain('gone-1 was lost');
-  });
 
-  it('3: without any of them, the run has failed: there is no note, and all three are named', async () => {
-    const view = await views.get('all');
-    expect(view).toMatchObject({ status: 'FAILED' });
-    expect(view && taskOf(view, 'note')).toMatchObject({ attempts: 0 });
-    expect(await noteOf('all')).toBe('');
-    const failures = view?.answer?.failures.map(({ taskId }) => taskId) ?? [];
-    expect(failures).toEqual(expect.arrayContaining(STORIES['all']?.map(jobOn) ?? []));
-    for (const id of STORIES['all'] ?? []) expect(view?.answer?.text).toContain(id);
-  });
+    it('2: without a device that is lost for good, the note has two times and one explicit failure', async () => {
+      const view = await views.get('gone');
+      expect(view).toMatchObject({ status: 'COMPLETED', outcome: 'partially_failed', reason: null });
+      expect(view && taskOf(view, againOn('gone-1'))).toMatchObject({
+        status: 'FAILED',
+        attempts: 0,
+        error: { code: 'DEVICE_UNAVAILABLE' },
+      });
+      expect(linesIn(await noteOf('gone'))).toEqual([
+        ...took(jobOn(LINUX_2)),
+        ...took(jobOn(LINUX_3)),
+        failureOf('gone-1'),
+      ]);
+      expect(view?.answer?.text).toContain('gone-1 was lost');
+    });
 
-  it('left a log that is verified from end to end', async () => {
-    expect(await system.json('verify', '--all')).toMatchObject({ ok: true });
+    it('3: without any of them, the run has failed: there is no note, and all three are named', async () => {
+      const view = await views.get('all');
+      expect(view).toMatchObject({ status: 'FAILED' });
+      expect(view && taskOf(view, 'note')).toMatchObject({ attempts: 0 });
+      expect(await noteOf('all')).toBe('');
+      const failures = view?.answer?.failures.map(({ taskId }) => taskId) ?? [];
+      expect(failures).toEqual(expect.arrayContaining(STORIES['all']?.map(jobOn) ?? []));
+      for (const id of STORIES['all'] ?? []) expect(view?.answer?.text).toContain(id);
+    });
+
+    it('left a log that is verified from end to end', async () => {
+      expect(await system.json('verify', '--all')).toMatchObject({ ok: true });
+    });
   });
-});
+}

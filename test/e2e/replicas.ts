@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { Kvm } from '@nats-io/kv';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { BUCKETS, LIMITS, Member, PARTITIONS } from '#proto';
@@ -7,7 +7,7 @@ import { CommitWatch, type SeenCommit } from './commit-watch.js';
 import { LoadDevices } from './load-devices.js';
 import { Replica } from './replica.js';
 import { LINES, RunLoad, TASKS } from './run-load.js';
-import { TestSystem, until } from './system.js';
+import { type TestSystem, until } from './system.js';
 
 const DEVICES = ['load-1', 'load-2', 'load-3', 'load-4'];
 const RUNS_PER_PARTITION = 1;
@@ -32,7 +32,8 @@ interface HeldBack {
   readonly heldAt: number;
 }
 
-describe('three orchestrators on 32 partitions, under load', () => {
+/** Of one system, in which no others have runs. */
+export function testsOfReplicas(given: () => TestSystem): void {
   let system: TestSystem;
   let nc: NatsConnection;
   let watch: CommitWatch;
@@ -47,8 +48,7 @@ describe('three orchestrators on 32 partitions, under load', () => {
   const ends: (() => unknown)[] = [];
 
   beforeAll(async () => {
-    system = await TestSystem.start('--devices', '0');
-    ends.unshift(() => system.stop());
+    system = given();
     const { nats, aip } = await system.endpoints();
     nc = await system.bus();
     // The load is as much as there can be: nobody looks at its commands.
@@ -199,7 +199,7 @@ describe('three orchestrators on 32 partitions, under load', () => {
     const executions = devices.effects.length / 2;
     say(`${runs.size} runs, ${executions} executions, ${watch.seen.length} commits`);
   });
-});
+}
 
 /** Figures, for people; the longest is given back. */
 function print(what: string, commits: readonly SeenCommit[], since: number): number {
