@@ -1,33 +1,82 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { writeFile } from 'node:fs/promises';
+import { afterAll, afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ownPort } from '#libs/testing';
-import { AIP_LIMITS } from '#proto';
+import { AIP_LIMITS, type CommandId } from '#proto';
 import { makeHome, startDevice, type DeviceHome, type DeviceProcess } from './testing/device-process.js';
-import { startScriptedServer, type ScriptedConnection, type ScriptedServer } from './testing/scripted-server.js';
+import {
+  startScriptedServer,
+  type Registered,
+  type ScriptedConnection,
+  type ScriptedServer,
+} from './testing/scripted-server.js';
 import { childOf, isAlive, memoryOf, pidIn, until } from './testing/until.js';
 
 let home: DeviceHome;
 let server: ScriptedServer;
-let devices: DeviceProcess[] = [];
-
-beforeEach(async () => {
-  home = await makeHome();
-  server = await startScriptedServer();
+let cleanups: (() => Promise<unknown>)[] = [];
+let tests = 0;
+beforeEach(() => {
+  tests++;
+  cleanups = [];
 });
 afterEach(async () => {
-  for (const device of devices)
-    if (device.child.exitCode === null && device.child.signalCode === null) await device.kill('SIGKILL');
-  devices = [];
-  await server.stop();
-  await home.remove();
+  for (const cleanup of cleanups.toReversed()) await cleanup();
 });
 
+const ended = async (device: DeviceProcess): Promise<void> => {
+  if (device.child.exitCode === null && device.child.signalCode === null) await device.kill('SIGKILL');
+};
+/** For a test that ends its device, or has one of its own kind. */
+const alone = async (): Promise<void> => {
+  home = await makeHome();
+  server = await startScriptedServer();
+  const [itsHome, itsServer] = [home, server];
+  cleanups.push(
+    () => itsHome.remove(),
+    () => itsServer.stop(),
+  );
+};
 const start = (...more: string[]): DeviceProcess => {
   const device = startDevice(home, server.url, more);
-  devices.push(device);
+  cleanups.push(() => ended(device));
   return device;
 };
+
+/** A device goes through a list of addresses without a pause: so many connections can be cut, one after the other, and it comes at once. */
+const ADDRESSES = 60;
+
+/** The device of all tests that let it live. */
+let lasting: { readonly home: DeviceHome; readonly server: ScriptedServer; readonly device: DeviceProcess } | undefined;
+afterAll(async () => {
+  await lasting?.device.kill('SIGKILL');
+  await lasting?.server.stop();
+  await lasting?.home.remove();
+});
+
+/** It, on a new connection, when it holds nothing any more of the tests before, and its jail is empty. */
+async function joined(revision = 2): Promise<Registered> {
+  if (lasting === undefined) {
+    [home, server] = [await makeHome(), await startScriptedServer()];
+    const urls = Array.from({ length: ADDRESSES }, (_, n) => new URL(`/ws/${n}`, server.url).href);
+    lasting = { home, server, device: startDevice(home, urls.join(',')) };
+  }
+  ({ home, server } = lasting);
+  for (const name of await readdir(home.jailDir).catch(() => [])) await rm(join(home.jailDir, name));
+  for (;;) {
+    server.cut();
+    const { connection, held } = await server.registered();
+    if (held.running.length + held.finished.length === 0) break;
+    for (const id of held.finished) connection.stored(id);
+    connection.send({ type: 'device_info_request', status: 'ok', request_id: 'taken' });
+    await connection.next('device_info_response');
+  }
+  server.cut();
+  return server.registered(revision);
+}
+/** A command's id on a device that has had others of that name. */
+const named = (id: string): CommandId => `${id}-${tests}`;
+
 const withConfig = async (yaml: string): Promise<string[]> => {
   const path = join(home.dir, 'config.yaml');
   await writeFile(path, yaml);
@@ -46,50 +95,52 @@ const settled = async (connection: ScriptedConnection, id: string): Promise<void
 
 describe('a device that lost its connection in the middle of a command', () => {
   it('says that it runs, and delivers its result once when it ends', async () => {
-    start();
-    const { connection, held: nothing } = await server.registered();
+    const { connection, held: nothing } = await joined();
     expect(nothing).toEqual({ running: [], finished: [], frames: 1 });
-    connection.command('c1', 'EXEC_CLI', { command: UNTIL_GO });
+    connection.command(named('c1'), 'EXEC_CLI', { command: UNTIL_GO });
     await marked();
     connection.cut();
     const { connection: second, held } = await server.registered();
-    expect(held).toMatchObject({ running: ['c1'], finished: [] });
+    expect(held).toMatchObject({ running: [named('c1')], finished: [] });
     await go();
-    expect(await second.outcome('c1')).toMatchObject({ state: 'COMPLETED', result: { stdout: 'done\n' } });
-    await settled(second, 'c2');
+    expect(await second.outcome(named('c1'))).toMatchObject({ state: 'COMPLETED', result: { stdout: 'done\n' } });
+    await settled(second, named('c2'));
     expect(second.count('command_results')).toBe(0);
     expect(second.wrong).toEqual([]);
     expect(await home.lines('effects')).toHaveLength(1);
   });
 
   it('delivers what ended meanwhile, once, and only when the server is ready for it', async () => {
-    start();
-    const { connection } = await server.registered();
-    connection.command('c1', 'EXEC_CLI', { command: UNTIL_GO });
-    connection.command('c2', 'EXEC_CLI', { command: 'echo two' });
-    expect(await connection.outcome('c2')).toMatchObject({ state: 'COMPLETED' });
-    connection.stored('c2');
-    await settled(connection, 'c3');
+    const { connection } = await joined();
+    connection.command(named('c1'), 'EXEC_CLI', { command: UNTIL_GO });
+    connection.command(named('c2'), 'EXEC_CLI', { command: 'echo two' });
+    expect(await connection.outcome(named('c2'))).toMatchObject({ state: 'COMPLETED' });
+    connection.stored(named('c2'));
+    await settled(connection, named('c3'));
     await marked();
+    const { handshakes } = server;
     server.refuse(503);
     connection.cut();
     await go();
-    await until(async () => ((await home.lines('effects')).length > 0 && server.handshakes > 1 ? true : undefined));
+    await until(async () =>
+      (await home.lines('effects')).length > 0 && server.handshakes > handshakes ? true : undefined,
+    );
     server.refuse(101);
     // What was stored is nobody's business any more; what was not is announced and held back.
     const { connection: second, held } = await server.confirmed();
-    expect(new Set([...held.running, ...held.finished])).toEqual(new Set(['c1', 'c3']));
+    expect(new Set([...held.running, ...held.finished])).toEqual(new Set([named('c1'), named('c3')]));
     second.send({ type: 'heartbeat', status: 'ok' });
     expect(second.count('command_results')).toBe(0);
     second.resumed();
-    expect(await second.outcome('c1')).toMatchObject({ state: 'COMPLETED', result: { stdout: 'done\n' } });
-    expect(await second.outcome('c3')).toMatchObject({ state: 'COMPLETED' });
-    await settled(second, 'c4');
+    expect(await second.outcome(named('c1'))).toMatchObject({ state: 'COMPLETED', result: { stdout: 'done\n' } });
+    expect(await second.outcome(named('c3'))).toMatchObject({ state: 'COMPLETED' });
+    await settled(second, named('c4'));
     expect(second.count('command_results')).toBe(0);
     expect(await home.lines('effects')).toHaveLength(1);
   });
 
   it('and was killed then calls its outcome unknown, and runs it never again', async () => {
+    await alone();
     const first = start();
     const { connection } = await server.registered();
     connection.command('c1', 'EXEC_CLI', { command: `echo $$ > pid; ${UNTIL_GO}` });
@@ -106,32 +157,32 @@ describe('a device that lost its connection in the middle of a command', () => {
   });
 
   it('again and again, in every phase, runs it once all the same', async () => {
-    start();
-    const { connection } = await server.registered();
-    connection.command('c1', 'EXEC_CLI', { command: UNTIL_GO });
+    const { connection } = await joined();
+    connection.command(named('c1'), 'EXEC_CLI', { command: UNTIL_GO });
     await marked();
     connection.cut();
     const unconfirmed = await server.connection();
     await unconfirmed.next('register');
     unconfirmed.cut();
     const unresumed = await server.confirmed();
-    expect(unresumed.held).toMatchObject({ running: ['c1'] });
+    expect(unresumed.held).toMatchObject({ running: [named('c1')] });
     unresumed.connection.cut();
     const { connection: asked } = await server.registered();
-    asked.command('c1', 'EXEC_CLI', { command: UNTIL_GO });
-    expect(await asked.next('command_progress')).toMatchObject({ orrery: { command_id: 'c1', state: 'running' } });
+    asked.command(named('c1'), 'EXEC_CLI', { command: UNTIL_GO });
+    expect(await asked.next('command_progress')).toMatchObject({
+      orrery: { command_id: named('c1'), state: 'running' },
+    });
     asked.cut();
     await go();
     const { connection: last, held } = await server.registered();
-    expect([...held.running, ...held.finished]).toEqual(['c1']);
-    expect(await last.outcome('c1')).toMatchObject({ state: 'COMPLETED' });
+    expect([...held.running, ...held.finished]).toEqual([named('c1')]);
+    expect(await last.outcome(named('c1'))).toMatchObject({ state: 'COMPLETED' });
     expect(await home.lines('effects')).toHaveLength(1);
   });
 
   it('puts no more results on the way than are acknowledged', async () => {
-    start();
-    const { connection } = await server.registered();
-    const ids = Array.from({ length: 12 }, (_, n) => `c${n}`);
+    const { connection } = await joined();
+    const ids = Array.from({ length: 12 }, (_, n) => named(`c${n}`));
     const command = 'head -c 900000 /dev/zero | tr "\\0" x';
     for (const id of ids) connection.command(id, 'EXEC_CLI', { command });
     for (const id of ids) await connection.outcome(id);
@@ -152,6 +203,7 @@ describe('a device that lost its connection in the middle of a command', () => {
 
 describe('onDisconnect: kill', () => {
   it('ends what is open when the connection is away for longer than the grace, in the journal first', async () => {
+    await alone();
     const config = await withConfig('onDisconnect: kill\ndisconnectGraceMs: 100\ncommandsMax: 1\n');
     const first = start(...config);
     const { connection } = await server.registered();
@@ -178,6 +230,7 @@ describe('onDisconnect: kill', () => {
   });
 
   it('lets everything go on when the connection is back in time', async () => {
+    await alone();
     start(...(await withConfig('onDisconnect: kill\ndisconnectGraceMs: 60000\n')));
     const { connection } = await server.registered();
     connection.command('c1', 'EXEC_CLI', { command: UNTIL_GO });
@@ -191,21 +244,20 @@ describe('onDisconnect: kill', () => {
 
 describe('live output', () => {
   it('arrives in order while the command runs, each stream for itself', async () => {
-    start();
-    const { connection } = await server.registered();
+    const { connection } = await joined();
     const step = (n: number): string => `echo "ä${n}"; echo "e${n}" >&2; until [ -e go${n} ]; do sleep 0.02; done`;
-    connection.command('c1', 'EXEC_CLI', { command: [1, 2, 3].map(step).join('; ') });
+    connection.command(named('c1'), 'EXEC_CLI', { command: [1, 2, 3].map(step).join('; ') });
     const heard: { stream: string; offset: number; text: string }[] = [];
     for (const n of [1, 2, 3]) {
       for (let pieces = 0; pieces < 2; pieces++) {
         const { orrery } = await connection.next('command_output');
-        expect(orrery.command_id).toBe('c1');
+        expect(orrery.command_id).toBe(named('c1'));
         heard.push({ stream: orrery.stream, offset: orrery.offset, text: orrery.text });
       }
       expect(connection.count('command_results')).toBe(0);
       await writeFile(join(home.jailDir, `go${n}`), '');
     }
-    const outcome = await connection.outcome('c1');
+    const outcome = await connection.outcome(named('c1'));
     for (const stream of ['stdout', 'stderr']) {
       const pieces = heard.filter((piece) => piece.stream === stream);
       expect(outcome.result).toMatchObject({ [stream]: pieces.map(({ text }) => text).join('') });
@@ -215,6 +267,7 @@ describe('live output', () => {
   });
 
   it('is left out for who does not take it, whose results come whole, and 100 MB of it need no memory', async () => {
+    await alone();
     const device = start();
     const { connection } = await server.registered();
     await settled(connection, 'c0');
@@ -232,10 +285,9 @@ describe('live output', () => {
   });
 
   it('is not sent to a server that does not know it', async () => {
-    start();
-    const { connection } = await server.registered(1);
-    connection.command('c1', 'EXEC_CLI', { command: 'echo one; sleep 0.3; echo two' });
-    expect(await connection.outcome('c1')).toMatchObject({ result: { stdout: 'one\ntwo\n' } });
+    const { connection } = await joined(1);
+    connection.command(named('c1'), 'EXEC_CLI', { command: 'echo one; sleep 0.3; echo two' });
+    expect(await connection.outcome(named('c1'))).toMatchObject({ result: { stdout: 'one\ntwo\n' } });
     expect(connection.count('command_output')).toBe(0);
     expect(connection.wrong).toEqual([]);
   });
@@ -243,8 +295,7 @@ describe('live output', () => {
 
 describe('a device', () => {
   it('says how its machine is doing, with the first heartbeat and when it is asked', async () => {
-    start();
-    const { connection } = await server.registered();
+    const { connection } = await joined();
     const { orrery } = await connection.next('heartbeat');
     expect(orrery?.metrics).toEqual({
       load1: expect.any(Number),
@@ -261,31 +312,30 @@ describe('a device', () => {
   });
 
   it('works with a server of revision 1 as ever: no numbers, no RESUME, no metrics', async () => {
-    start();
-    const { connection } = await server.registered(1);
-    connection.command('c1', 'EXEC_CLI', { command: 'echo x >> effects' });
-    await connection.outcome('c1');
+    const { connection } = await joined(1);
+    connection.command(named('c1'), 'EXEC_CLI', { command: 'echo x >> effects' });
+    await connection.outcome(named('c1'));
     connection.cut();
     const { connection: second } = await server.registered(1);
-    expect(await second.outcome('c1')).toMatchObject({ state: 'COMPLETED' });
+    expect(await second.outcome(named('c1'))).toMatchObject({ state: 'COMPLETED' });
     expect([second.count('resume'), second.count('heartbeat'), second.wrong]).toEqual([0, 0, []]);
   });
 
   it('goes to the second server when the first one is dead', async () => {
+    await alone();
     // At a port that nobody else is given meanwhile.
     const device = startDevice(home, `ws://127.0.0.1:${await ownPort()}/ws,${server.url}`);
-    devices.push(device);
+    cleanups.push(() => ended(device));
     const { connection } = await server.registered();
     connection.command('c1', 'EXEC_CLI', { command: 'echo here' });
     expect(await connection.outcome('c1')).toMatchObject({ result: { stdout: 'here\n' } });
   });
 
   it('leaves a server whose frames do not fit together, and comes back', async () => {
-    start();
-    const { connection } = await server.registered();
+    const { connection } = await joined();
     connection.raw('{"type":"heartbeat","status":"ok","seq":7}');
     await until(() => (connection.closed ? true : undefined));
     expect(connection.closeCode).toBe(1002);
-    await settled((await server.registered()).connection, 'c1');
+    await settled((await server.registered()).connection, named('c1'));
   });
 });

@@ -222,6 +222,8 @@ export interface ScriptedServer {
   /** Handshakes are refused with this status from now on; 101 lets them in again. */
   refuse(status: number): void;
   readonly handshakes: number;
+  /** Every connection there is, as when a cable is cut. */
+  cut(): void;
   stop(): Promise<void>;
 }
 
@@ -260,6 +262,9 @@ export async function startScriptedServer(port = 0): Promise<ScriptedServer> {
       }
     }
   };
+  const cut = (): void => {
+    for (const client of sockets.clients) client.terminate();
+  };
   const registered = async (revision = 2): Promise<Registered> => {
     const found = await confirmed(revision);
     if (revision >= 2) found.connection.resumed();
@@ -283,8 +288,9 @@ export async function startScriptedServer(port = 0): Promise<ScriptedServer> {
     get handshakes() {
       return handshakes;
     },
+    cut,
     stop: async () => {
-      for (const client of sockets.clients) client.terminate();
+      cut();
       await new Promise((resolve) => http.close(resolve));
     },
   };
