@@ -28,8 +28,12 @@ import type { StandingApprovals } from '../state/standing.js';
 export const T0 = Date.parse('2026-01-01T00:00:00.000Z');
 export const HASH = 'a'.repeat(64);
 
+const instants = new Map<number, string>();
+
 export function instant(offsetMs: number): string {
-  return new Date(T0 + offsetMs).toISOString();
+  const text = instants.get(offsetMs) ?? new Date(T0 + offsetMs).toISOString();
+  instants.set(offsetMs, text);
+  return text;
 }
 
 export function device(deviceId: string, change: Partial<AgentProfile> = {}): AgentProfile {

@@ -58,8 +58,9 @@ export class PersistentArray<T> {
     );
   }
 
-  *[Symbol.iterator](): Generator<T> {
-    yield* itemsOf<T>(this.#root, this.#shift);
+  /** Most hold no more than one leaf, whose own iterator is several times as fast. */
+  [Symbol.iterator](): IterableIterator<T> {
+    return this.#shift === 0 ? (this.#root as readonly T[]).values() : itemsOf<T>(this.#root, this.#shift);
   }
 }
 
