@@ -23,6 +23,7 @@ export function complaintsAbout(text: string, set: string, members: readonly str
 const TABLE = '/table.ts';
 /** What every program knows without being told: `Record`, `Readonly` and their like. */
 const LIBRARY = ts.getDefaultLibFilePath({}).replace(/lib\.[\w.]+$/u, 'lib.es5.d.ts');
+const library = ts.createSourceFile(LIBRARY, ts.sys.readFile(LIBRARY) ?? '', ts.ScriptTarget.ESNext);
 
 function diagnosticsOf(text: string): string[] {
   const options = {
@@ -35,10 +36,10 @@ function diagnosticsOf(text: string): string[] {
   };
   const host = ts.createCompilerHost(options);
   const files = new Map([
-    [TABLE, text],
-    [LIBRARY, ts.sys.readFile(LIBRARY) ?? ''],
+    [TABLE, ts.createSourceFile(TABLE, text, ts.ScriptTarget.ESNext)],
+    [LIBRARY, library],
   ]);
-  host.getSourceFile = (name, version) => ts.createSourceFile(name, files.get(name) ?? '', version);
+  host.getSourceFile = (name) => files.get(name);
   host.fileExists = (name) => files.has(name);
   const program = ts.createProgram([...files.keys()], options, host);
   return program

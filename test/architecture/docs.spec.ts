@@ -3,14 +3,15 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from '@jest/globals';
 import { floorsOf, misdrawn, walksOf } from './picture.js';
-import { factsOf, readTree } from './source.js';
+import { isProduction } from './places.js';
+import { importsOf, readTree } from './source.js';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const HOUSE = 'docs/architecture.md';
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
 const tree = readTree(ROOT)
-  .filter(({ path }) => /^(?:libs|services|proto)\//u.test(path))
-  .map(factsOf);
+  .filter(({ path }) => /^(?:libs|services|proto)\//u.test(path) && isProduction(path))
+  .map(importsOf);
 const documents = [
   'README.md',
   'CONTRIBUTING.md',
@@ -33,7 +34,7 @@ describe('the picture of the house', () => {
     const files = [
       { path: 'libs/a/x/one.ts', text: `import { b } from '#libs/b';` },
       { path: 'libs/b/two.ts', text: '' },
-    ].map(factsOf);
+    ].map(importsOf);
     const sound = '## The house\n\n```\nlibs/a  first\n    x\nlibs/b  second\n```\n';
     const wrong = (from: string, to: string): string[] => misdrawn(floorsOf(sound.replace(from, to)), files);
     expect(wrong('', '')).toEqual([]);

@@ -1,6 +1,6 @@
 import { isProduction } from './places.js';
 import { roomOf } from './rooms.js';
-import type { Facts } from './source.js';
+import type { Importing } from './source.js';
 
 /** One line of the picture in docs/architecture.md: a package and its rooms. */
 export interface Floor {
@@ -38,7 +38,7 @@ export function walksOf(text: string): { readonly name: string; readonly text: s
 }
 
 /** Where the picture and the tree differ, each as `folder: what`. */
-export function misdrawn(floors: readonly Floor[], files: readonly Facts[]): string[] {
+export function misdrawn(floors: readonly Floor[], files: readonly Importing[]): string[] {
   const rootOf = (path: string): string => /^(?:libs|services)\/[^/]+|^proto/u.exec(path)?.[0] ?? '';
   const folder = (root: string, room: string): string => (room === '.' ? root : `${root}/${room}`);
   const drawn = new Set(floors.flatMap(({ root, rooms }) => [root, ...rooms.map((room) => folder(root, room))]));

@@ -1,5 +1,5 @@
 import { isBarrel, isProduction, isRelative, resolved } from './places.js';
-import type { Facts } from './source.js';
+import type { Importing } from './source.js';
 
 /** The rooms of one package: its folders, `.` for its own, each with the rooms whose index it may import. */
 export type Rooms = Readonly<Record<string, readonly string[]>>;
@@ -21,7 +21,7 @@ interface Arrow {
 }
 
 /** Every import of a production file from another room of its package; the package's own index, which names what others may use, draws none. */
-function arrowsIn(root: string, files: readonly Facts[]): Arrow[] {
+function arrowsIn(root: string, files: readonly Importing[]): Arrow[] {
   return files
     .filter(({ path }) => path.startsWith(`${root}/`) && isProduction(path) && path !== `${root}/index.ts`)
     .flatMap(({ path, imports }) =>
@@ -34,7 +34,7 @@ function arrowsIn(root: string, files: readonly Facts[]): Arrow[] {
 }
 
 /** Where the files of a package leave the plan of its rooms, each as `path: what`. */
-export function offencesAgainst(root: string, rooms: Rooms, files: readonly Facts[]): string[] {
+export function offencesAgainst(root: string, rooms: Rooms, files: readonly Importing[]): string[] {
   const arrows = arrowsIn(root, files);
   const drawn = new Set(arrows.map(({ from, to }) => `${from} > ${to}`));
   const there = new Set(
