@@ -6,7 +6,16 @@ import { simulate, type SimulationResult } from './simulation.js';
 /** A bug that needs more luck than this is not found by the default suite with certainty. */
 const SEEDS_MAX = 200;
 
-async function firstFailure(bug: BugName): Promise<SimulationResult> {
+const found = new Map<BugName, Promise<SimulationResult>>();
+
+/** Looked for once, whoever asks. */
+function firstFailure(bug: BugName): Promise<SimulationResult> {
+  const failure = found.get(bug) ?? lookFor(bug);
+  found.set(bug, failure);
+  return failure;
+}
+
+async function lookFor(bug: BugName): Promise<SimulationResult> {
   for (let seed = 1; seed <= SEEDS_MAX; seed++) {
     const result = await simulate({ seed, bug });
     if (result.failure !== null) return result;
