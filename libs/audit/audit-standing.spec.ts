@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { createUser, fromSeed } from '@nats-io/nkeys';
+import { createUser } from '@nats-io/nkeys';
 import { hashCommit, NO_COMMITS, sealNext } from '#libs/event-log';
-import { keepProof, proveActor } from '#libs/keys';
+import { busKeyOfSeed, keepProof, proveActor } from '#libs/keys';
 import { editedRun, sampleAsks, sampleRun } from '#libs/testing';
 import { commandIdOf, subjects, type Actor, type ActorEvent, type Cause, type RunOptions } from '#proto';
 import { auditRun } from './audit-run.js';
@@ -15,7 +15,7 @@ const { dataOf, groupsOf, LATE, RUN, star, Told } = editedRun;
 type Groups = editedRun.Groups;
 const SUBJECT = subjects.query('registry', 'content-approve');
 const newSeed = (): string => new TextDecoder().decode(createUser().getSeed());
-const keyOf = (seed: string): string => fromSeed(new TextEncoder().encode(seed)).getPublicKey();
+const keyOf = busKeyOfSeed;
 const SEEDS = { bert: newSeed(), carla: newSeed() };
 type Who = keyof typeof SEEDS;
 const person = (id: string): Actor => ({ kind: 'person', id });

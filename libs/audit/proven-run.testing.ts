@@ -1,6 +1,6 @@
-import { createUser, fromSeed } from '@nats-io/nkeys';
+import { createUser } from '@nats-io/nkeys';
 import { hashCommit, NO_COMMITS, runIdOf, sealNext } from '#libs/event-log';
-import { keepProof, proveActor } from '#libs/keys';
+import { busKeyOfSeed, keepProof, proveActor } from '#libs/keys';
 import { RunRequest, subjects, type Actor, type ActorEvent, type Cause, type RunEvent, type Vouched } from '#proto';
 import { auditProofs } from './audit-proofs.js';
 import type { ExportRecord } from './export-file.js';
@@ -11,7 +11,7 @@ import { findingText } from './findings.js';
 const T0 = Date.parse('2026-11-20T12:00:00.000Z');
 const at = (minutes: number): string => new Date(T0 + minutes * 60_000).toISOString();
 const newSeed = (): string => new TextDecoder().decode(createUser().getSeed());
-const keyOf = (seed: string): string => fromSeed(new TextEncoder().encode(seed)).getPublicKey();
+const keyOf = busKeyOfSeed;
 const SEEDS = { anna: newSeed(), bob: newSeed(), console: newSeed(), agents: newSeed(), mallory: newSeed() };
 const ANNA: Actor = { kind: 'person', id: 'anna' };
 const BOB: Actor = { kind: 'person', id: 'bob' };

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { Kvm, type KV } from '@nats-io/kv';
 import { createUser } from '@nats-io/nkeys';
@@ -10,7 +9,15 @@ import { openFleetLog } from '#libs/event-log';
 import { makeDeviceSecret, makeJoinAssertion, proveActor, tokenHash, type DeviceSecret } from '#libs/keys';
 import { connectBus, query, type QueryAnswer } from '#libs/messaging';
 import { systemClock, type Clock } from '#libs/platform';
-import { askRaw, asksAs, startReplica, startTestNats, type Replica as Service, type TestNats } from '#libs/testing';
+import {
+  askRaw,
+  asksAs,
+  moment,
+  startReplica,
+  startTestNats,
+  type Replica as Service,
+  type TestNats,
+} from '#libs/testing';
 import { evolveDeviceCommit, type Device } from '#libs/fleet';
 import { telemetry } from './given.testing.js';
 import { KvProfiles } from './projections/kv-profiles.adapter.js';
@@ -18,8 +25,6 @@ import { profileOf } from './projections/profile.js';
 import type { ProfileStore } from './projections/profile-store.js';
 import { REGISTRY_CONFIG, RegistryModule, ROWS, SEED } from './registry.module.js';
 
-/** Waiting is for a fact, and ends only with the test's own limit. */
-const LOOK_MS = 10;
 const GRACE_MS = 400;
 const CREDENTIAL_MS = 3_600_000;
 /** How long a presence lasts that nobody renews: a gateway would, and a test takes as long as the machine lets it. */
@@ -49,11 +54,12 @@ interface ReplicaOptions {
   readonly actorsFile?: string;
 }
 
+/** Waiting is for a fact, and ends only with the test's own limit. */
 export async function until<T>(read: () => Promise<T>, wanted: (value: T) => boolean): Promise<T> {
   for (;;) {
     const value = await read();
     if (wanted(value)) return value;
-    await sleep(LOOK_MS);
+    await moment();
   }
 }
 
@@ -67,12 +73,14 @@ export class Rig {
   /** All replicas sign with it. */
   readonly seed = new TextDecoder().decode(createUser().getSeed());
   readonly #presence: KV;
+  readonly #profiles: KvProfiles;
   readonly #running = new Set<Replica>();
 
   private constructor(server: TestNats, nc: NatsConnection, presence: KV) {
     this.server = server;
     this.nc = nc;
     this.#presence = presence;
+    this.#profiles = new KvProfiles(nc);
   }
 
   static async start(): Promise<Rig> {
@@ -143,7 +151,7 @@ export class Rig {
 
   /** The profile in KV. */
   profile(deviceId: DeviceId): Promise<AgentProfile | undefined> {
-    return new KvProfiles(this.nc).read(deviceId);
+    return this.#profiles.read(deviceId);
   }
 
   /** The same once it is what the log says of the device. */

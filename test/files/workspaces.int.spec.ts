@@ -304,13 +304,21 @@ describe('the end of a run', () => {
     return answer.workspaces.map(({ runId, kept, files }) => `${runId}${kept ? ' kept' : ''} ${files}`);
   };
 
-  it('takes its workspace away, also when the device dies right after it has said so', async () => {
+  const gone = (runId: string): Promise<true> =>
+    until(async () => ((await listed()).some((text) => text.startsWith(runId)) ? undefined : true));
+
+  it('takes its workspace away, or keeps it when somebody has said so, also when the device dies right after that', async () => {
     await sh(web, 'mkdir -p a/b; touch a/b/c d', { runId: 'run-gone' });
-    expect(await listed()).toContain('run-gone 2');
+    await sh(web, 'touch x', { runId: 'run-kept' });
+    expect(await listed()).toEqual(expect.arrayContaining(['run-gone 2', 'run-kept 1']));
+    expect(await forget('run-kept', true)).toEqual({ state: 'done' });
     expect(await forget('run-gone', false)).toEqual({ state: 'done' });
     await restart(web);
-    await until(async () => ((await listed()).some((text) => text.startsWith('run-gone')) ? undefined : true));
+    await gone('run-gone');
     expect(await forget('run-gone', false)).toEqual({ state: 'done' });
+    expect(await listed()).toContain('run-kept kept 1');
+    expect(await forget('run-kept', false)).toEqual({ state: 'done' });
+    await gone('run-kept');
   });
 
   it('lets nothing of it begin any more, and a run that was opened again goes on', async () => {
@@ -323,15 +331,6 @@ describe('the end of a run', () => {
     expect(await listed()).toContain('run-gone 1');
   });
 
-  it('keeps it when somebody has said so, and takes it away on another word', async () => {
-    await sh(web, 'touch x', { runId: 'run-kept' });
-    expect(await forget('run-kept', true)).toEqual({ state: 'done' });
-    await restart(web);
-    expect(await listed()).toContain('run-kept kept 1');
-    expect(await forget('run-kept', false)).toEqual({ state: 'done' });
-    await until(async () => ((await listed()).some((text) => text.startsWith('run-kept')) ? undefined : true));
-  });
-
   it('ends what still runs in it', async () => {
     const { outcome } = await send(
       web,
@@ -341,6 +340,6 @@ describe('the end of a run', () => {
     await until(async () => ((await listed()).includes('run-late 1') ? true : undefined));
     expect(await forget('run-late', false)).toEqual({ state: 'done' });
     expect(await outcome).toMatchObject({ state: 'CANCELLED' });
-    await until(async () => ((await listed()).some((text) => text.startsWith('run-late')) ? undefined : true));
+    await gone('run-late');
   });
 });

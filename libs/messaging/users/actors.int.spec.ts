@@ -2,10 +2,10 @@ import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { Kvm, type KV } from '@nats-io/kv';
-import { createUser, fromSeed } from '@nats-io/nkeys';
+import { createUser } from '@nats-io/nkeys';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { ActorEntry, BUCKETS, subjects, type Actor, type EditGrant, type RevokedGrants } from '#proto';
-import { grantIdOf, proveActor, signEditGrant } from '#libs/keys';
+import { busKeyOfSeed, grantIdOf, proveActor, signEditGrant } from '#libs/keys';
 import { introduce, introduceWith, showActors, startTestNats, type TestNats } from '#libs/testing';
 import { Actors, type ActorAnswer, type SenderAnswer } from './actors.adapter.js';
 import { connectBus } from '../connection/bus.client.js';
@@ -45,9 +45,9 @@ async function open(): Promise<Actors> {
   return actors;
 }
 const text = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
-const keyOf = (seed: string): string => fromSeed(new TextEncoder().encode(seed)).getPublicKey();
+const keyOf = busKeyOfSeed;
 const newSeed = (): string => text(createUser().getSeed());
-const newKey = (): string => createUser().getPublicKey();
+const newKey = (): string => keyOf(newSeed());
 const proofOf = (seed: string) => proveActor(seed, { subject, at: AT, body });
 const ask = (actors: Actors, seed: string): SenderAnswer => actors.actorOf(proofOf(seed), { subject, body, now: NOW });
 

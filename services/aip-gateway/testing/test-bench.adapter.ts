@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { INestApplication } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import { Kvm } from '@nats-io/kv';
+import { Kvm, type KV } from '@nats-io/kv';
 import { createUser } from '@nats-io/nkeys';
 import { errors, type NatsConnection } from '@nats-io/transport-node';
 import { pino, type Logger } from 'pino';
@@ -79,6 +79,8 @@ export class TestBench {
   readonly caller: NatsConnection;
   readonly #gateways: BenchGateway[] = [];
   readonly #devices: FakeDevice[] = [];
+  /** Looked into again and again, and opened once: that is a question of its own. */
+  #presence: Promise<KV> | undefined;
 
   readonly #seeds: string;
 
@@ -203,7 +205,7 @@ export class TestBench {
   }
 
   async presenceOf(deviceId: string): Promise<Presence | null> {
-    const entry = await (await new Kvm(this.caller).open('PRESENCE')).get(deviceId);
+    const entry = await (await (this.#presence ??= new Kvm(this.caller).open('PRESENCE'))).get(deviceId);
     return entry?.operation === 'PUT' ? Presence.parse(entry.json()) : null;
   }
 
@@ -242,8 +244,8 @@ export function run(to: FakeDevice, task: string, change: Partial<RunCommandRequ
 
 /** How many frames of this kind a gateway has seen. */
 export async function framesSeen({ metrics }: BenchGateway, type: string): Promise<number> {
-  const lines = (await metrics.registry.metrics()).split('\n').filter((text) => text.includes(`type="${type}"`));
-  return lines.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
+  const { values = [] } = (await metrics.registry.getSingleMetric('orrery_aip_frames_total')?.get()) ?? {};
+  return values.reduce((sum, { labels, value }) => (labels['type'] === type ? sum + value : sum), 0);
 }
 
 /** A device that leaves every command to the test. */

@@ -222,8 +222,7 @@ describe('what is read over HTTP', () => {
   });
 
   it('leaves a record, and no answer, when the console is killed in between', async () => {
-    const port = await ownPort();
-    const tokenFile = join(folder, 'admin-token');
+    const [port, tokenFile] = [await ownPort(), join(folder, 'admin-token')];
     writeFileSync(tokenFile, 'off');
     const child: ChildProcess = spawn(process.execPath, ['dist/services/console/main.js'], {
       stdio: 'ignore',

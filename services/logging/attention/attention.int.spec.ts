@@ -2,7 +2,6 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
@@ -16,6 +15,7 @@ import {
   generateAskedHistory,
   generateHistory,
   introduceWith,
+  moment,
   runCommitsOf,
   startTestBus,
   startTestPostgres,
@@ -77,7 +77,7 @@ afterAll(async () => {
 async function start(env: NodeJS.ProcessEnv = {}): Promise<void> {
   running = await replica(env);
   // PostgreSQL is not waited for when it begins.
-  while ((await codeOf(ask('vera', 'attention', { limit: 1 }))) === 'TRY_AGAIN') await sleep(20);
+  while ((await codeOf(ask('vera', 'attention', { limit: 1 }))) === 'TRY_AGAIN') await moment();
 }
 
 async function replica(env: NodeJS.ProcessEnv): Promise<ChildProcess> {
@@ -139,7 +139,7 @@ async function inbox(
       throw error;
     });
     if (entries !== undefined && isSo(entries)) return entries;
-    await sleep(20);
+    await moment();
   }
 }
 

@@ -3,10 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { jetstream } from '@nats-io/jetstream';
 import { Kvm, type KV } from '@nats-io/kv';
-import { createUser, fromSeed } from '@nats-io/nkeys';
+import { createUser } from '@nats-io/nkeys';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { ActorEntry, BUCKETS, type Actor, type ActorCommit } from '#proto';
 import { openActorLog, type Stored } from '#libs/event-log';
+import { busKeyOfSeed } from '#libs/keys';
 import {
   query,
   QueryRefusedError,
@@ -17,7 +18,7 @@ import {
 } from '#libs/messaging';
 
 export const newSeed = (): string => new TextDecoder().decode(createUser().getSeed());
-export const publicKeyOf = (seed: string): string => fromSeed(new TextEncoder().encode(seed)).getPublicKey();
+export const publicKeyOf = busKeyOfSeed;
 
 type Order = 'access' | Extract<QueryName<'registry'>, `people${string}` | `token${string}` | `content${string}`>;
 
