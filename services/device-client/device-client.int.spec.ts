@@ -157,69 +157,104 @@ describe('a device client that runs', () => {
     expect(await outcome).toMatchObject({ state: 'COMPLETED' });
     expect(await home.lines('effects')).toHaveLength(1);
   });
+
+  it('refuses a second client on the same data directory', async () => {
+    const second = start();
+    await second.ended;
+    expect(second.child.exitCode).toBe(3);
+    expect(second.output()).toContain('another device client uses');
+  });
+
+  it('delivers after a cut connection what ended meanwhile', async () => {
+    const { connection } = registered;
+    connection.command('cut', 'EXEC_CLI', {
+      command: 'echo x >> effects-cut; until [ -e go-cut ]; do sleep 0.02; done; echo done',
+    });
+    await until(async () => ((await home.lines('effects-cut')).length > 0 ? true : undefined));
+    connection.cut();
+    await writeFile(join(home.jailDir, 'go-cut'), '');
+    registered = await server.registered();
+    const { connection: second } = registered;
+    expect(await second.outcome('cut')).toMatchObject({ state: 'COMPLETED', result: { stdout: 'done\n' } });
+    expect(await home.lines('effects-cut')).toHaveLength(1);
+  });
+
+  // It is the same one, each time with all that it has kept so far.
+  describe('and is ended and started again', () => {
+    const startsAgain = async () => {
+      device = start();
+      registered = await server.registered();
+      return registered;
+    };
+
+    it('gives the stored result when it is delivered again, also after a restart, until it is acknowledged', async () => {
+      const { connection } = registered;
+      connection.command('kept', 'EXEC_CLI', { command: 'echo x >> effects-kept; date +%N' });
+      const outcome = await connection.outcome('kept');
+      connection.command('kept', 'EXEC_CLI', { command: 'echo x >> effects-kept; date +%N' });
+      expect(await connection.outcome('kept')).toEqual(outcome);
+      await device.kill('SIGKILL');
+      const { connection: second } = await startsAgain();
+      // Redelivered by itself, and once more when asked for.
+      expect(await second.outcome('kept')).toEqual(outcome);
+      second.command('kept', 'EXEC_CLI', { command: 'echo x >> effects-kept; date +%N' });
+      expect(await second.outcome('kept')).toEqual(outcome);
+      second.stored('kept');
+      second.command('kept', 'EXEC_CLI', { command: 'echo x >> effects-kept; date +%N' });
+      expect(await second.outcome('kept')).toMatchObject({
+        state: 'OUTCOME_UNKNOWN',
+        error: { code: 'RESULT_FORGOTTEN' },
+      });
+      expect(await home.lines('effects-kept')).toHaveLength(1);
+    });
+
+    it('has an unknown outcome and no second effect after the client was killed in the middle of it', async () => {
+      const { connection } = registered;
+      const command = 'echo x >> effects-killed; echo $$ > pid-killed; sleep 600';
+      connection.command('killed', 'EXEC_CLI', { command });
+      const pid = await pidIn(join(home.jailDir, 'pid-killed'));
+      await device.kill('SIGKILL');
+      await until(async () => ((await isAlive(pid)) ? undefined : true));
+      const { connection: second } = await startsAgain();
+      expect(await second.outcome('killed')).toMatchObject({
+        state: 'OUTCOME_UNKNOWN',
+        error: { code: 'DEVICE_RESTARTED', outcome: 'unknown' },
+      });
+      second.command('killed', 'EXEC_CLI', { command });
+      expect(await second.outcome('killed')).toMatchObject({ state: 'OUTCOME_UNKNOWN' });
+      expect(await home.lines('effects-killed')).toHaveLength(1);
+    });
+
+    it('ends what runs, keeps its result for the next start, and exits with 0', async () => {
+      const { connection } = registered;
+      connection.command('ended', 'EXEC_CLI', { command: 'echo $$ > pid-ended; sleep 600' });
+      const pid = await pidIn(join(home.jailDir, 'pid-ended'));
+      expect(await device.kill('SIGTERM')).toBe(0);
+      expect(await isAlive(pid)).toBe(false);
+      const { connection: second } = await startsAgain();
+      expect(await second.outcome('ended')).toMatchObject({ state: 'FAILED', error: { code: 'DEVICE_STOPPED' } });
+    });
+
+    it('stops with a clear sentence when its journal is damaged', async () => {
+      const { connection } = registered;
+      connection.command('damaged', 'EXEC_CLI', { command: 'true' });
+      await connection.outcome('damaged');
+      await device.kill('SIGKILL');
+      const path = join(home.dataDir, 'commands.journal');
+      const bytes = await readFile(path);
+      bytes[20] = (bytes[20] ?? 0) ^ 1;
+      await writeFile(path, bytes);
+      const second = start();
+      await second.ended;
+      expect(second.child.exitCode).toBe(1);
+      expect(second.output()).toContain('the journal is damaged: line 1 (at byte 0)');
+    });
+  });
 });
 
 describe('a device client', () => {
   beforeEach(setUp);
   afterEach(tearDown);
-
-  describe('a command id', () => {
-    it('gives the stored result when it is delivered again, also after a restart, until it is acknowledged', async () => {
-      const first = start();
-      const { connection } = await server.registered();
-      connection.command('c1', 'EXEC_CLI', { command: 'echo x >> effects; date +%N' });
-      const outcome = await connection.outcome('c1');
-      connection.command('c1', 'EXEC_CLI', { command: 'echo x >> effects; date +%N' });
-      expect(await connection.outcome('c1')).toEqual(outcome);
-      await first.kill('SIGKILL');
-      start();
-      const { connection: second } = await server.registered();
-      // Redelivered by itself, and once more when asked for.
-      expect(await second.outcome('c1')).toEqual(outcome);
-      second.command('c1', 'EXEC_CLI', { command: 'echo x >> effects; date +%N' });
-      expect(await second.outcome('c1')).toEqual(outcome);
-      second.stored('c1');
-      second.command('c1', 'EXEC_CLI', { command: 'echo x >> effects; date +%N' });
-      expect(await second.outcome('c1')).toMatchObject({
-        state: 'OUTCOME_UNKNOWN',
-        error: { code: 'RESULT_FORGOTTEN' },
-      });
-      expect(await home.lines('effects')).toHaveLength(1);
-    });
-
-    it('has an unknown outcome and no second effect after the client was killed in the middle of it', async () => {
-      const first = start();
-      const { connection } = await server.registered();
-      const command = 'echo x >> effects; echo $$ > pid; sleep 600';
-      connection.command('c1', 'EXEC_CLI', { command });
-      const pid = await pidIn(join(home.jailDir, 'pid'));
-      await first.kill('SIGKILL');
-      await until(async () => ((await isAlive(pid)) ? undefined : true));
-      start();
-      const { connection: second } = await server.registered();
-      expect(await second.outcome('c1')).toMatchObject({
-        state: 'OUTCOME_UNKNOWN',
-        error: { code: 'DEVICE_RESTARTED', outcome: 'unknown' },
-      });
-      second.command('c1', 'EXEC_CLI', { command });
-      expect(await second.outcome('c1')).toMatchObject({ state: 'OUTCOME_UNKNOWN' });
-      expect(await home.lines('effects')).toHaveLength(1);
-    });
-
-    it('delivers after a cut connection what ended meanwhile', async () => {
-      start();
-      const { connection } = await server.registered();
-      connection.command('c1', 'EXEC_CLI', {
-        command: 'echo x >> effects; until [ -e go ]; do sleep 0.02; done; echo done',
-      });
-      await until(async () => ((await home.lines('effects')).length > 0 ? true : undefined));
-      connection.cut();
-      await writeFile(join(home.jailDir, 'go'), '');
-      const { connection: second } = await server.registered();
-      expect(await second.outcome('c1')).toMatchObject({ state: 'COMPLETED', result: { stdout: 'done\n' } });
-      expect(await home.lines('effects')).toHaveLength(1);
-    });
-  });
 
   describe('a stopped attempt', () => {
     it('has its running command killed, its queued ones cancelled and later ones refused, also after a restart', async () => {
@@ -249,18 +284,6 @@ describe('a device client', () => {
   });
 
   describe('an orderly end', () => {
-    it('ends what runs, keeps its result for the next start, and exits with 0', async () => {
-      const first = start();
-      const { connection } = await server.registered();
-      connection.command('c1', 'EXEC_CLI', { command: 'echo $$ > pid; sleep 600' });
-      const pid = await pidIn(join(home.jailDir, 'pid'));
-      expect(await first.kill('SIGTERM')).toBe(0);
-      expect(await isAlive(pid)).toBe(false);
-      start();
-      const { connection: second } = await server.registered();
-      expect(await second.outcome('c1')).toMatchObject({ state: 'FAILED', error: { code: 'DEVICE_STOPPED' } });
-    });
-
     it('leaves V8 the code of the program, and the next one takes it', async () => {
       const codeDir = join(home.dir, 'code');
       const turn = async (): Promise<number> => {
@@ -274,15 +297,6 @@ describe('a device client', () => {
       // What V8 does not take is written anew at every start; once more, too, by the first that lives for ten seconds.
       if (left[0] !== left[1]) left.push(await turn(), await turn());
       expect(left.at(-1)).toBe(left.at(-2));
-    });
-
-    it('refuses a second client on the same data directory', async () => {
-      start();
-      await server.registered();
-      const second = start();
-      await second.ended;
-      expect(second.child.exitCode).toBe(3);
-      expect(second.output()).toContain('another device client uses');
     });
   });
 
@@ -341,24 +355,6 @@ describe('a device client', () => {
       connection.send({ type: 'command', status: 'completed', response_id: 'r2', actions: [] });
       expect(await connection.next('command_results')).toMatchObject({ prev_response_id: 'r2', action_results: [] });
       expect(await home.lines('effects')).toEqual([]);
-    });
-  });
-
-  describe('the journal', () => {
-    it('stops the client with a clear sentence when it is damaged', async () => {
-      const first = start();
-      const { connection } = await server.registered();
-      connection.command('c1', 'EXEC_CLI', { command: 'true' });
-      await connection.outcome('c1');
-      await first.kill('SIGKILL');
-      const path = join(home.dataDir, 'commands.journal');
-      const bytes = await readFile(path);
-      bytes[20] = (bytes[20] ?? 0) ^ 1;
-      await writeFile(path, bytes);
-      const second = start();
-      await second.ended;
-      expect(second.child.exitCode).toBe(1);
-      expect(second.output()).toContain('the journal is damaged: line 1 (at byte 0)');
     });
   });
 });
