@@ -22,7 +22,7 @@ export interface FuzzArguments {
 const NAMES = TARGETS.map(({ target }) => target.name).join(', ');
 
 export const USAGE = `usage: npm run fuzz -- [--seed S] [--frames N] [--target T] [--case N] [--first] [--json]
-       npm run fuzz -- --worst [--json]
+       npm run fuzz -- --worst [--first] [--json]
 
 Gives the endpoints of AIP hostile frames in every state of a session. The exit code is 1 when a promise was broken;
 the frames that break it are then printed, as few as were found.
@@ -31,7 +31,7 @@ the frames that break it are then printed, as few as were found.
   --frames N   so many frames, default ${FRAMES_DEFAULT}
   --target T   ${NAMES}; default: all
   --case N     one case of a target, as a failure names it
-  --first      stops at the first failure
+  --first      stops at the first failure; of --worst: at the first time that is short enough, not at the best of three
   --worst      the largest frames, made to cost as much as they can, and how long each holds up everybody else
   --json       the figures as JSON on standard output, the words on standard error
 

@@ -1,5 +1,6 @@
 import { parseArguments, UsageError, type FuzzArguments } from './arguments.js';
 import { campaign, summaryOf } from './campaign.js';
+import { FRAME_MS_MAX } from './child.js';
 import { readCorpus } from './corpus.js';
 import { figuresOf } from './figures.js';
 import { describeCase, planCase, runCase, shrinkCase } from './fuzz-case.js';
@@ -47,8 +48,8 @@ function one({ seed, targets }: FuzzArguments, number: number, generator: Genera
   return 0;
 }
 
-function worst({ json }: FuzzArguments): number {
-  const costs = worstCosts();
+function worst({ first, json }: FuzzArguments): number {
+  const costs = worstCosts(first ? FRAME_MS_MAX : 0);
   const lines = costs.map(
     ({ size, name, outcome, ms }) => `${ms.toFixed(0).padStart(6)} ms ${size}, ${name}: ${outcome}`,
   );
