@@ -182,7 +182,8 @@ describe('a foreign client', () => {
     const command = { tool: 'click_input', arguments: { id: '7', name: 'Save' }, on: { ...on, control } };
     const judged = { class: 'privileged', decision: 'approve', rule: 'screen.commit', approvalId: 'yes-1' } as const;
     const click = of(run(before, 'a', { sessionId, command, judged }), 1);
-    const asked = bench.ask(click).catch(() => undefined);
+    // Its gateway dies before it answers: nobody waits for that.
+    void bench.ask(click).catch(() => undefined);
     await looked.promise;
     await bench.kill(gate);
     const after = await foreign(await bench.gateway(), 'between', options(true));
@@ -194,7 +195,6 @@ describe('a foreign client', () => {
       outcome: { state: 'FAILED', error: { code: 'WINDOW_CHANGED' } },
     });
     expect(did).toEqual([LIST, LIST]);
-    await asked;
   });
 
   it('never gets a command twice: what it was doing when it left is unknown for ever', async () => {
