@@ -37,7 +37,7 @@ import {
 
 const SERVICES = resolve('dist/services');
 /** What nats-server may store: much more than it does. */
-const STORE_MIB = 64;
+const STORE_MIB = 16;
 const MIB = 1024 * 1024;
 /** A limit for what hangs: what is slow has a busy machine. */
 const ANSWER_MS = 60_000;
