@@ -2,7 +2,7 @@
 // one that stays, and files of a database that are like those of the system before.
 import { execFile, fork } from 'node:child_process';
 import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
-import { chmod, mkdtemp, readFile, symlink } from 'node:fs/promises';
+import { chmod, mkdtemp, readFile, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
@@ -59,22 +59,26 @@ async function layDatabase(home: Home): Promise<void> {
   const made = join(folder, 'database');
   if (mkdirSync(`${made}.begun`, { recursive: true }) !== undefined) await makeDatabase(made);
   if (!existsSync(made)) return;
-  const { postgres, secretFile } = homeAt(made);
-  for (const [from, to] of [
-    [postgres, home.postgres],
-    [secretFile(DATABASE_PASSWORD), home.secretFile(DATABASE_PASSWORD)],
-  ] as const)
-    await promisify(execFile)('cp', ['-a', from, to]);
+  await copy(homeAt(made).postgres, home.postgres);
+  await copy(homeAt(made).secretFile(DATABASE_PASSWORD), home.secretFile(DATABASE_PASSWORD));
 }
 
-/** It is named only when it is whole. */
+/** With owners and modes. */
+const copy = (from: string, to: string): Promise<unknown> => promisify(execFile)('cp', ['-a', from, to]);
+
+/** Where PostgreSQL may pass; it gets its name only when it is whole. */
 async function makeDatabase(name: string): Promise<void> {
   const root = await mkdtemp(join(tmpdir(), 'orrery-e2e-database-'));
-  await chmod(root, PASSABLE_DIR);
-  const home = homeAt(root);
-  await makeDir(home.keys, PRIVATE_DIR);
-  const { signal } = new AbortController();
-  const server = await startDatabase(home, { password: await databasePassword(home), port: 0, signal });
-  await server.stop();
-  await symlink(root, name);
+  try {
+    await chmod(root, PASSABLE_DIR);
+    const home = homeAt(root);
+    await makeDir(home.keys, PRIVATE_DIR);
+    const { signal } = new AbortController();
+    const server = await startDatabase(home, { password: await databasePassword(home), port: 0, signal });
+    await server.stop();
+    await copy(root, `${name}.part`);
+    await rename(`${name}.part`, name);
+  } finally {
+    await rm(root, { recursive: true, force: true });
+  }
 }
