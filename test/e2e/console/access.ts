@@ -16,7 +16,8 @@ const BAD = new Set<string | null | undefined>(['serious', 'critical']);
 
 export function testsOfAccess(rig: () => ConsoleRig): void {
   it('has nothing that axe calls serious, on any page, by night and by day, and fits on a phone', async () => {
-    const page = await rig().operator({ colorScheme: 'dark' });
+    const page = await rig().operator();
+    await page.emulateMedia({ colorScheme: 'dark' });
     const asked = inWords('ask', 'Ask first', 'Ask first (story-looked).');
     const run = await submitPlan(page, {
       name: 'Be looked at',

@@ -20,7 +20,7 @@ const LOOKS_ELSEWHERE = `
 
 export function testsOfActing(rig: () => ConsoleRig): void {
   it('is asked for in words and told more while it goes on: two browsers see the same stars come and change', async () => {
-    const [page, other] = [await rig().operator(), await rig().operator()];
+    const [page, other] = [await rig().operator(), await rig().operatorElsewhere()];
     await submitGoal(page, 'Look after the shop (plan-words).');
     await other.goto(page.url());
     for (const one of [page, other]) await star(one, 'Count the stock', 'running, on web-1').waitFor();
@@ -45,8 +45,8 @@ export function testsOfActing(rig: () => ConsoleRig): void {
 
   it('waits for what its agent asks: a viewer sees it and may not decide, an approver approves and answers', async () => {
     const page = await rig().operator();
-    const viewer = await rig().person('vera', ['viewer']);
-    const away = await rig().operator();
+    const viewer = await rig().viewer();
+    const away = await rig().operatorElsewhere();
     await away.addInitScript(LOOKS_ELSEWHERE);
     await away.goto('/attention');
     await away.getByRole('heading', { name: 'Needs attention' }).waitFor();
@@ -168,7 +168,7 @@ async function travels(rig: ConsoleRig, page: Page): Promise<void> {
   }
   const then = await picture(page);
   expect(then.stars).toContain('Bake the bread, pending');
-  const other = await rig.operator();
+  const other = await rig.operatorElsewhere();
   await other.goto(page.url());
   await other.getByText('as it was then').waitFor();
   await star(other, 'Make the dough', 'completed').waitFor();

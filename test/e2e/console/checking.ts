@@ -2,7 +2,7 @@ import { expect, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { exactly } from './plans.js';
 import type { ConsoleRig } from './rig.js';
-import { star, submitPlan } from './seat.js';
+import { star, submitPlan, walk } from './seat.js';
 
 export function testsOfChecking(rig: () => ConsoleRig): void {
   it('is verified in the browser, which names what was forged, and compared with how it was before', async () => {
@@ -26,7 +26,7 @@ export function testsOfChecking(rig: () => ConsoleRig): void {
     expect(await bad.getByText('Everything is as it was written.').count()).toBe(0);
     expect(await bad.getByRole('listitem').count()).toBeGreaterThan(0);
 
-    await page.goto(`/compare?from=${run}&fromAt=1&to=${run}`);
+    await walk(page, `/compare?from=${run}&fromAt=1&to=${run}`);
     const task = page.getByRole('region', { name: 'Tasks' }).getByRole('row', { name: /Say so/u });
     await task.getByText('completed').waitFor();
   });

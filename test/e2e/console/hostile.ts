@@ -5,7 +5,7 @@ import { PATIENT } from '../system.js';
 import { exactly, inWords, withTool } from './plans.js';
 import type { ConsoleRig } from './rig.js';
 import { HOSTILE_REPLY, HOSTILE_WORDS } from './stories.js';
-import { press, submitPlan } from './seat.js';
+import { press, submitPlan, walk } from './seat.js';
 
 const script = (where: string): string => `<img src=x onerror="alert('${where}')">`;
 const NAMES = {
@@ -39,29 +39,29 @@ export function testsOfHostileTexts(rig: () => ConsoleRig): void {
     await sees(page.getByRole('group', { name: `${NAMES.task}, completed` }).getByText(NAMES.task));
     await page.getByRole('tab', { name: 'Events' }).click();
     await sees(page.getByRole('tabpanel').getByText('TASK_COMPLETED'));
-    await page.goto(`/runs/${run}?task=print`);
+    await walk(page, `/runs/${run}?task=print`);
     await sees(
       page.getByRole('dialog', { name: NAMES.task }).getByRole('listitem').getByText("onerror='alert('output')'"),
     );
     expect(await page.title()).not.toContain('owned');
-    await page.goto(`/runs/${run}?task=file`);
+    await walk(page, `/runs/${run}?task=file`);
     await sees(page.getByRole('dialog').getByText(NAMES.file));
 
-    await page.goto('/attention');
+    await walk(page, '/attention');
     const card = page.getByRole('article', { name: 'Approval for agent' });
     await sees(card.getByText(HOSTILE_REPLY));
     await press(card, 'Reject', script('note'));
-    await page.goto(`/runs/${run}?task=agent`);
+    await walk(page, `/runs/${run}?task=agent`);
     await sees(page.getByRole('dialog').getByText(HOSTILE_REPLY));
     await sees(page.getByRole('dialog').getByText(HOSTILE_WORDS));
-    await page.goto('/attention');
+    await walk(page, '/attention');
     await sees(page.getByText(NAMES.run));
-    await page.goto('/');
+    await walk(page, '/');
     await sees(page.getByRole('link', { name: NAMES.run }));
     await page.keyboard.press('Control+k');
     await page.getByRole('combobox').fill('img src');
     await sees(page.getByRole('option').getByText(NAMES.run));
-    await page.goto('/fleet');
+    await walk(page, '/fleet');
     await sees(page.getByText(NAMES.tag));
     await sees(page.getByText(script('hold')));
     expect(await page.locator('img').count()).toBe(0);

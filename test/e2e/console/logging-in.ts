@@ -1,5 +1,6 @@
 import { expect, it } from '@jest/globals';
 import type { ConsoleRig } from './rig.js';
+import { walk } from './seat.js';
 
 export function testsOfLoggingIn(rig: () => ConsoleRig): void {
   it('by the link of the command line works once', async () => {
@@ -17,9 +18,9 @@ export function testsOfLoggingIn(rig: () => ConsoleRig): void {
 
   it('at the identity provider lets in who is known here, and nobody else', async () => {
     const page = await rig().person('olga', ['viewer']);
-    await page.goto('/settings');
+    await walk(page, '/settings');
     await page.getByText('olga').first().waitFor();
-    await page.goto('/fleet');
+    await walk(page, '/fleet');
     await page.getByText('web-1').first().waitFor();
     expect(await page.getByRole('button', { name: 'Enrol a device' }).count()).toBe(0);
     rig().provider.who = 'nobody-1';

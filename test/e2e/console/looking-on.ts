@@ -5,7 +5,7 @@ import { FakeDevice } from '#libs/testing';
 import { PATIENT, until } from '../system.js';
 import { ALL, COLOURS, isTooWide, seriousIn } from './access.js';
 import type { ConsoleRig } from './rig.js';
-import { press } from './seat.js';
+import { press, walk } from './seat.js';
 import type { Colour } from './stand-in-vnc.js';
 
 const BLUE: Colour = [20, 60, 200];
@@ -93,7 +93,7 @@ export function testsOfLookingOn(rig: () => ConsoleRig): void {
     await screen.start();
     await page.getByRole('button', { name: 'Open again' }).click();
     await seen(looked(page));
-    await page.goto('/fleet/web-1/screen');
+    await walk(page, '/fleet/web-1/screen');
     await page.getByText('The console shows no screen of web-1.').waitFor();
   });
 }

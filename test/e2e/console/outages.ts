@@ -3,7 +3,7 @@ import type { Page, Route, WebSocket } from 'playwright-core';
 import { until } from '../system.js';
 import { exactly, inARow } from './plans.js';
 import type { ConsoleRig, GateName } from './rig.js';
-import { notLive, star, submitPlan } from './seat.js';
+import { notLive, star, submitPlan, walk } from './seat.js';
 
 /** In the page: every picture that it shows, as often as it changes; how the star stands, and whether the page says that it is not live. */
 const WATCH = `(() => {
@@ -81,7 +81,7 @@ export function testsOfOutages(rig: () => ConsoleRig): void {
   it('of PostgreSQL leaves the lists right', async () => {
     const page = await rig().operator();
     await submitPlan(page, plan('postgres', 'postgres'));
-    await page.goto('/');
+    await walk(page, '/');
     const row = page.getByRole('row', { name: /Outlive the postgres/u });
     await row.getByText('running').waitFor();
     await page.evaluate(WATCH);

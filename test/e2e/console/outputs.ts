@@ -3,7 +3,7 @@ import { expect, it } from '@jest/globals';
 import type { Locator, Page, Route } from 'playwright-core';
 import { exactly, inARow } from './plans.js';
 import type { ConsoleRig, GateName } from './rig.js';
-import { submitPlan } from './seat.js';
+import { submitPlan, walk } from './seat.js';
 
 const LINES = 3_000;
 const upTo = (from: number, to: number): string => `seq -f 'line %.0f' ${from} ${to}`;
@@ -20,7 +20,7 @@ export function testsOfOutputs(rig: () => ConsoleRig): void {
       upTo(2_001, LINES),
     ].join('; ');
     const run = await submitPlan(page, inARow('Count', exactly('count', 'Count to many', command)));
-    await page.goto(`/runs/${run}?task=count`);
+    await walk(page, `/runs/${run}?task=count`);
     await linesShown(page, 1_000);
     await page.reload();
     await linesShown(page, 1_000);
@@ -55,13 +55,13 @@ export function testsOfOutputs(rig: () => ConsoleRig): void {
   });
 
   it('is drawn also where nobody looks: below the edge of a low window', async () => {
-    const page = await rig().operator({ viewport: { width: 1_280, height: 300 } });
+    const page = await rig().operatorElsewhere({ viewport: { width: 1_280, height: 300 } });
     await afterALook(page);
     const run = await submitPlan(
       page,
       inARow('Write', exactly('write', 'Write a word', 'echo written; head -c 1 low')),
     );
-    await page.goto(`/runs/${run}?task=write`);
+    await walk(page, `/runs/${run}?task=write`);
     const drawer = page.getByRole('dialog', { name: 'Write a word' });
     await drawer.locator('span').getByText('written', { exact: true }).waitFor();
     await rig().open('low');

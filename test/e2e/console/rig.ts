@@ -13,6 +13,7 @@ import { PATIENT, TestSystem, until } from '../system.js';
 import { StandInVnc } from './stand-in-vnc.js';
 import { CONSOLE_STORIES } from './stories.js';
 
+const WINDOW = { width: 1_280, height: 720 };
 /** A limit for what hangs, not for what is slow. */
 const PAGE_MS_MAX = 120_000;
 /**
@@ -39,7 +40,10 @@ export class ConsoleRig {
   readonly troubles: string[] = [];
   readonly #closers: readonly Closer[];
   readonly #jail: string;
-  #storage: BrowserContextOptions['storageState'];
+  /** Of the first person: logged in once. */
+  #seat: Page | undefined;
+  /** Of somebody who may look: logged in once. */
+  #onlooker: Page | undefined;
 
   private constructor(
     {
@@ -95,18 +99,36 @@ export class ConsoleRig {
     return closeAll(this.#closers);
   }
 
-  /** A browser of somebody who has not logged in. */
+  /** A browser of its own, of somebody who has not logged in. */
   async stranger(options: BrowserContextOptions = {}): Promise<Page> {
-    const context = await this.browser.newContext({ reducedMotion: 'reduce', baseURL: this.base, ...options });
+    const context = await this.browser.newContext({
+      reducedMotion: 'reduce',
+      viewport: WINDOW,
+      baseURL: this.base,
+      ...options,
+    });
     context.setDefaultTimeout(PAGE_MS_MAX);
     await this.#watch(context);
     return context.newPage();
   }
 
-  /** A browser of the first person, who may do everything. */
-  async operator(options: BrowserContextOptions = {}): Promise<Page> {
-    this.#storage ??= await this.#loggedIn();
-    return this.stranger({ storageState: this.#storage, ...options });
+  /**
+   * The page of the first person, who may do everything. It is the same for all tests: each loads what it looks at, and a browser that
+   * begins anew for that costs twice as much.
+   */
+  async operator(): Promise<Page> {
+    return (this.#seat ??= await this.#loggedIn());
+  }
+
+  /** A second browser of the first person. */
+  async operatorElsewhere(options: BrowserContextOptions = {}): Promise<Page> {
+    const seat = await this.operator();
+    return this.stranger({ storageState: await seat.context().storageState(), ...options });
+  }
+
+  /** The page of a person who may only look, the same for all tests. */
+  async viewer(): Promise<Page> {
+    return (this.#onlooker ??= await this.person('vera', ['viewer']));
   }
 
   /** The link that the command line prints. */
@@ -145,19 +167,22 @@ export class ConsoleRig {
     await writeFile(join(this.#jail, file), '');
   }
 
-  /** Closes what a test has opened, and says what went wrong in it. */
+  /** Closes what a test has opened, makes the pages that stay as they were, and says what went wrong in it. */
   async tidy(): Promise<string[]> {
-    for (const context of this.browser.contexts()) await context.close();
+    const kept = [this.#seat, this.#onlooker];
+    for (const context of this.browser.contexts()) {
+      const page = kept.find((one) => one?.context() === context);
+      if (page === undefined) await context.close();
+      else await asItWas(page);
+    }
     return this.troubles.splice(0);
   }
 
-  async #loggedIn(): Promise<Awaited<ReturnType<BrowserContext['storageState']>>> {
+  async #loggedIn(): Promise<Page> {
     const page = await this.stranger();
     await page.goto(await this.link());
     await page.getByRole('heading', { name: 'Runs' }).waitFor();
-    const state = await page.context().storageState();
-    await page.context().close();
-    return state;
+    return page;
   }
 
   async #watch(context: BrowserContext): Promise<void> {
@@ -172,6 +197,14 @@ export class ConsoleRig {
       if (message.type() === 'error' && /policy/iu.test(text)) this.troubles.push(text);
     });
   }
+}
+
+/** All that tests change of a page and that a load leaves. */
+async function asItWas(page: Page): Promise<void> {
+  for (const other of page.context().pages()) if (other !== page) await other.close();
+  await page.unrouteAll({ behavior: 'ignoreErrors' });
+  await page.emulateMedia({ colorScheme: 'light' });
+  await page.setViewportSize(WINDOW);
 }
 
 type Closer = () => unknown;

@@ -144,7 +144,7 @@ export function testsOfViewing(rig: () => ConsoleRig): void {
   });
 
   it('refuses a viewer whatever changes something, with a sentence', async () => {
-    const viewer = await rig().person('vito', ['viewer']);
+    const viewer = await rig().viewer();
     const { let: letIn, unsaid } = await answersTo(viewer);
     expect(unsaid).toEqual([]);
     expect(letIn).toEqual(FOR_VIEWERS);
