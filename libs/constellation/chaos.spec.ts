@@ -9,6 +9,7 @@ import { forkedFrom } from './fold/fork.js';
 import { ALICE, HASH, Story, T0, WAKE } from './testing/given.js';
 import { isHeld } from './schedule/held.js';
 import { checkBudget, checkEdit, checkInvariants } from './fold/invariants.js';
+import { isSameState } from './same-state.testing.js';
 import { emptyRun, hasPlan, isTerminal, type Run } from './state/run.js';
 import { REQUESTED, TrustAudit } from './testing/trust.js';
 import { viewOf } from './views/view.js';
@@ -164,7 +165,10 @@ const LAWS: readonly Law[] = [
     what: 'is rebuilt from its events alone: one at a time, all at once, and as decided',
     cases: CASES,
     look: () => ({
-      each: ({ story }) => expect(story.last === undefined ? '' : stateOf(story.last.run)).toBe(stateOf(story.run)),
+      each: ({ story: { last, run } }) => {
+        if (last !== undefined && isSameState(last.run, run)) return;
+        expect(last === undefined ? '' : stateOf(last.run)).toBe(stateOf(run));
+      },
       end: ({ events, run }) => {
         expect(stateOf(events.reduce(evolve, emptyRun('run-1')))).toBe(stateOf(run));
         expect(stateOf(foldEvents(emptyRun('run-1'), events))).toBe(stateOf(run));
