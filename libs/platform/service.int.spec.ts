@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { build } from 'esbuild';
+import { build, stop } from 'esbuild';
 import { ownPort, startTestNats, type TestNats } from '#libs/testing';
 
 const LOOK_MS = 20;
@@ -62,6 +62,7 @@ async function makeProgram(): Promise<void> {
     alias: { '#proto': here('../../proto'), '#libs': here('..') },
     external: NOT_THERE,
   });
+  await stop(); // what has made it would stay for as long as this process
 }
 
 interface Service {
