@@ -15,32 +15,19 @@ const FRAMES = ASKED || (IS_DEEP ? FRAMES_DEFAULT : FRAMES_BRIEF);
 /** Over real sockets a frame costs little beside the servers that are started for them. */
 export const SOCKET_FRAMES = Math.round((ASKED || FRAMES_DEFAULT) * SOCKET_SHARE);
 
-/** Ten times what is aimed at: whoever hits it blocks everybody else, however busy the machine is. */
-export const FRAME_MS_MAX = 1_000;
-
 const HOOKS = 'tools/specs/sources.mjs';
 const OUTPUT_BYTES_MAX = 64 * 1024 * 1024;
-
-export interface ProgramOptions {
-  /** The tree that it is run in; this one when absent. */
-  readonly root?: string;
-  /** Its words are for nobody. */
-  readonly quiet?: boolean;
-}
 
 /**
  * What the program prints as JSON, a line each; its words go to our standard output. A process of its own: in the sandbox
  * of the test runner the same work takes many times as long, and figures mean nothing.
  */
-export function fuzzProgram<T>(
-  args: readonly string[],
-  { root = ROOT, quiet = false }: ProgramOptions = {},
-): Promise<T[]> {
-  const program = join(root, 'test/fuzz/fuzz.main.ts');
-  const words = ['--no-warnings', '--import', join(root, HOOKS), program, ...args, '--json'];
+export function fuzzProgram<T>(args: readonly string[]): Promise<T[]> {
+  const program = join(ROOT, 'test/fuzz/fuzz.main.ts');
+  const words = ['--no-warnings', '--import', join(ROOT, HOOKS), program, ...args, '--json'];
   return new Promise((resolve, reject) => {
-    execFile(process.execPath, words, { cwd: root, maxBuffer: OUTPUT_BYTES_MAX }, (error, stdout, stderr) => {
-      if (!quiet) process.stdout.write(stderr);
+    execFile(process.execPath, words, { cwd: ROOT, maxBuffer: OUTPUT_BYTES_MAX }, (error, stdout, stderr) => {
+      process.stdout.write(stderr);
       const lines = stdout.split('\n').filter((line) => line !== '');
       if (lines.length === 0) reject(new Error(`the fuzz program printed nothing: ${stderr}`, { cause: error }));
       else resolve(lines.map((line) => JSON.parse(line) as T));

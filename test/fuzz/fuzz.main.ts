@@ -1,11 +1,11 @@
 import { parseArguments, UsageError, type FuzzArguments } from './arguments.js';
 import { campaign, summaryOf } from './campaign.js';
-import { FRAME_MS_MAX } from './child.js';
 import { readCorpus } from './corpus.js';
 import { figuresOf } from './figures.js';
 import { describeCase, planCase, runCase, shrinkCase } from './fuzz-case.js';
 import { Generator } from './generator.js';
 import { ROOT } from './root.js';
+import { FRAME_MS_MAX } from './targets.js';
 import { worstCosts } from './worst-frames.js';
 
 const BAD_INPUT = 3;

@@ -1,6 +1,7 @@
 import { beforeAll, expect, it } from '@jest/globals';
-import { FRAME_MS_MAX, framesFor, fuzzProgram, SEED } from './child.js';
+import { framesFor, fuzzProgram, SEED } from './child.js';
 import type { Figures } from './figures.js';
+import { FRAME_MS_MAX } from './targets.js';
 
 const HEAP_GROWN_BYTES_MAX = 64 * 1024 * 1024;
 /** As demanded of all frames together; each target keeps to them by itself. */

@@ -15,3 +15,6 @@ export const SOCKET_SHARE = 0.05;
 
 export const FRAMES_DEFAULT = 200_000;
 export const SEED_DEFAULT = 20_261_121;
+
+/** Ten times what is aimed at: whoever hits it blocks everybody else, however busy the machine is. */
+export const FRAME_MS_MAX = 1_000;
