@@ -58,10 +58,21 @@ export * from './search.js';
 export * from './secret-ref.js';
 export * from './figures.js';
 export * from './settings.js';
+export * from './answers.js';
 export * from './queries.js';
 export * from './roles.js';
 export * from './feed.js';
-export * from './live.js';
+export {
+  DeviceAtWork,
+  LIVE_CLOSE,
+  LIVE_LIMITS,
+  ListMessage,
+  LiveErrorCode,
+  LiveTopic,
+  LiveWord,
+  OutputCursor,
+} from './live.js';
+export * from './live-messages.js';
 export * from './dead-letter.js';
 export * from './version.js';
 export { asyncApiDocument } from './asyncapi.js';

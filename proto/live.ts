@@ -1,11 +1,8 @@
 import { z } from 'zod';
 import { AgentProfile } from './agent-profile.js';
 import { AttentionEntry, UnseenSource } from './attention.js';
-import { AttemptCommit } from './attempt-events.js';
 import { OutputChunk } from './commands.js';
 import { CommandId, DeviceId, Instant, RunId, TaskId } from './ids.js';
-import { PlanCommit } from './plan-events.js';
-import { RunCommit } from './run-events.js';
 import { RunSummary } from './view.js';
 
 /** Bounds of the live stream of the console. */
@@ -96,29 +93,14 @@ export const LiveErrorCode = z.enum([
 ]);
 export type LiveErrorCode = z.infer<typeof LiveErrorCode>;
 
-const said = <K extends string, S extends z.ZodRawShape>(kind: K, shape: S) =>
+export const said = <K extends string, S extends z.ZodRawShape>(kind: K, shape: S) =>
   z.strictObject({ channel, kind: z.literal(kind), ...shape });
 
 /**
- * What the console says on `/v1/live`. Of a list `rows` is all of it, and comes again when that is shorter than what changed; then
- * `row` is new or changed, and `gone` is not in the list any more.
+ * Of a list `rows` is all of it, and comes again when that is shorter than what changed; then `row` is new or changed, and `gone` is
+ * not in the list any more.
  */
-export const LiveMessage = z.discriminatedUnion('kind', [
-  /** Of topic `run`. `sequence`: to be said as `after`, so that nothing is missing or doubled. */
-  said('commit', { sequence: z.int().min(1), commit: RunCommit }),
-  said('attempt-commit', { sequence: z.int().min(1), commit: AttemptCommit }),
-  said('plan-commit', { sequence: z.int().min(1), commit: PlanCommit }),
-  /** Of topic `output`. */
-  said('bytes', {
-    command: CommandId,
-    device: DeviceId,
-    stream: OutputChunk.shape.stream,
-    /** Where in the stream of this command the text begins, in bytes. */
-    offset: z.int().min(0),
-    text: z.string(),
-  }),
-  /** What there is to say of an output that is not whole. Words of a device may be in it. */
-  said('note', { text: z.string() }),
+export const ofLists = [
   said('rows', {
     list: z.discriminatedUnion('of', [
       z.strictObject({ of: z.literal('runs'), rows: z.array(RunSummary).max(LIVE_LIMITS.rowsMax) }),
@@ -141,6 +123,9 @@ export const LiveMessage = z.discriminatedUnion('kind', [
   said('work', { tasks: z.array(DeviceAtWork) }),
   /** Of topic `attention`: of all entries that are not settled, and which sources cannot be seen now. */
   said('counts', { open: z.int().min(0), taken: z.int().min(0), unseen: z.array(UnseenSource) }),
+] as const;
+
+export const ofAnyTopic = [
   /** All that was there has been said: what comes now comes as it happens. */
   said('live', {}),
   /** What is shown may be old: the bus, or who keeps the list, is away. `live` says that it is over. */
@@ -154,8 +139,10 @@ export const LiveMessage = z.discriminatedUnion('kind', [
   }),
   /** There is no more, and never will be. */
   said('end', {}),
-]);
-export type LiveMessage = z.infer<typeof LiveMessage>;
+] as const;
+
+/** What the console says on `/v1/live` of the topics `runs`, `fleet` and `attention`. */
+export const ListMessage = z.discriminatedUnion('kind', [...ofLists, ...ofAnyTopic]);
 
 /** Why the console closes a socket (RFC 6455, 7.4: 4000 to 4999 are for applications). */
 export const LIVE_CLOSE = {

@@ -1,36 +1,35 @@
 import { z } from 'zod';
 import { AccessEntry, AccessKind, AccessPlace } from './access.js';
 import {
-  ActorEntry,
-  ContentApproval,
-  GivenLimits,
-  Login,
-  NamedToken,
-  Namespace,
-  Roles,
-  TokenId,
-} from './actor-events.js';
+  ApprovalsAnswer,
+  ContentApprovalsAnswer,
+  ExperiencesAnswer,
+  ExplainedAnswer,
+  PeopleAnswer,
+  RunbookAnswer,
+  RunbooksAnswer,
+  TokensAnswer,
+  WorkspacesAnswer,
+} from './answers.js';
+import { ContentApproval, GivenLimits, Login, NamedToken, Namespace, Roles, TokenId } from './actor-events.js';
 import { Actor, ActorId, BusKey } from './actors.js';
 import { AttentionEntry, AttentionId, AttentionKind, AttentionWord, SettleReason, UnseenSource } from './attention.js';
-import { ApprovalView, ContentApprovalId } from './approvals.js';
+import { ContentApprovalId } from './approvals.js';
 import { AdminProfile, AgentProfile, Revocation, ServiceManifest } from './agent-profile.js';
 import { ProfileChange } from './device-profile.js';
 import { ClientRole } from './aip/frames.js';
 import { CommandOutcome } from './commands.js';
-import { CommandCall, RunStatus, TaskConstellation } from './constellation.js';
-import { DeviceWorkspace } from './files.js';
+import { CommandCall, RunStatus } from './constellation.js';
 import { CommandId, DeviceId, idSchema, Instant, Json, RunId, Sha256, TaskId } from './ids.js';
-import { PolicyVerdict } from './policy.js';
-import { AskedWall } from './walls.js';
 import { GrantSelection, RevokedGrants } from './grants.js';
-import { Demonstration, Experience, GoalMatch, RunbookInfo, RunbookName } from './runbooks.js';
+import { Demonstration, Experience, GoalMatch, RunbookName } from './runbooks.js';
 import { LabelSelector } from './labels.js';
 import { LIMITS } from './limits.js';
-import { Issue, Refusal } from './request.js';
+import { Refusal } from './request.js';
 import { FiguresAnswer, FiguresRequest } from './figures.js';
 import { SearchAnswer, SearchRequest } from './search.js';
 import { SettingsInUse } from './settings.js';
-import { RunSummary, RunView } from './view.js';
+import { RunsAnswer, RunView } from './view.js';
 
 /** Answer of a query that cannot be served as asked. */
 export const QueryError = z.strictObject({ error: Refusal });
@@ -85,15 +84,10 @@ export const QUERIES = {
     settings,
     prompt,
     /** What the service's command policy says about a call that an agent would make on a device; nothing is run. */
-    explain: asks(
-      { deviceId: DeviceId.optional(), command: CommandCall },
-      {
-        verdict: PolicyVerdict,
-        policyHash: Sha256,
-        /** What it would be given there; absent where nobody knows of a wall, and for what is no command line. */
-        wall: AskedWall.optional(),
-      },
-    ),
+    explain: {
+      request: z.strictObject({ deviceId: DeviceId.optional(), command: CommandCall }),
+      answer: ExplainedAnswer,
+    },
     /**
      * A result that a device brings and that nobody asked for since: `stored` (the device may forget it), `wanted` (somebody
      * will ask), `unknown` (no such command was ever given to this device: forget it).
@@ -103,10 +97,7 @@ export const QUERIES = {
       { state: z.enum(['stored', 'wanted', 'unknown']) },
     ),
     /** The directories that runs have on a device, as it says now; `more` could not be told. */
-    workspaces: asks(
-      { deviceId: DeviceId },
-      { workspaces: z.array(DeviceWorkspace).max(LIMITS.workspacesListedMax), more: z.int().min(0) },
-    ),
+    workspaces: { request: z.strictObject({ deviceId: DeviceId }), answer: WorkspacesAnswer },
   },
   registry: {
     devices: asks({}, { devices: z.array(AgentProfile) }),
@@ -199,7 +190,7 @@ export const QUERIES = {
       answer: HeldAnswer,
     },
     /** Everybody who is known, also who was revoked, by id. What follows about people and tokens is for administrators, or about one's own. */
-    people: asks({}, { people: z.array(ActorEntry.omit({ tokens: true }).extend({ addedAt: Instant })) }),
+    people: { request: z.strictObject({}), answer: PeopleAnswer },
     /** `namespace`: the actor's own id, when it is not said. */
     'people-add': orders({
       actorId: ActorId,
@@ -215,20 +206,7 @@ export const QUERIES = {
     'people-key': orders({ actorId: ActorId, change: z.enum(['add', 'revoke']), key: BusKey, reason }),
     'people-login': orders({ actorId: ActorId, change: z.enum(['bind', 'unbind']), ...Login.shape }),
     /** The tokens of an actor, or of everybody; who is no administrator sees his own. */
-    tokens: asks(
-      { actorId: ActorId.optional() },
-      {
-        tokens: z.array(
-          NamedToken.omit({ tokenHash: true }).extend({
-            actorId: ActorId,
-            issuedAt: Instant,
-            revokedAt: Instant.nullable(),
-            /** To within LIMITS.tokenUseMs; null when it never was. */
-            lastUsedAt: Instant.nullable(),
-          }),
-        ),
-      },
-    ),
+    tokens: { request: z.strictObject({ actorId: ActorId.optional() }), answer: TokensAnswer },
     /** Who asks makes the secret and keeps it: only its SHA-256 is sent. */
     'token-issue': orders({ actorId: ActorId, ...NamedToken.shape }),
     'token-revoke': orders({ tokenId: TokenId }),
@@ -238,19 +216,7 @@ export const QUERIES = {
     'content-approve': orders(ContentApproval.omit({ approvalId: true }).shape),
     'content-revoke': orders({ approvalId: ContentApprovalId, reason }),
     /** Standing approvals, newest first, also those that have ended, as far as they are kept. */
-    'content-approvals': asks(
-      {},
-      {
-        approvals: z.array(
-          ContentApproval.extend({
-            by: Actor,
-            at: Instant,
-            /** `ended`: who gave it may approve no more, or was revoked. */
-            state: z.enum(['counts', 'expired', 'revoked', 'ended']),
-          }),
-        ),
-      },
-    ),
+    'content-approvals': { request: z.strictObject({}), answer: ContentApprovalsAnswer },
     /**
      * Who read, exported and verified what, who came in, and what was changed about people: in the order in which the bus has stored it, page
      * by page. Signed, like a verb.
@@ -290,27 +256,16 @@ export const QUERIES = {
     prompt,
     /** How a goal would be planned, without planning it. */
     match: { request: z.strictObject({ goal: z.string().min(1).max(20_000) }), answer: GoalMatch },
-    runbooks: asks(
-      {},
-      {
-        runbooks: z.array(RunbookInfo),
-        /** Files that could not be used, and why. */
-        problems: z.array(z.string()),
-      },
-    ),
+    runbooks: { request: z.strictObject({}), answer: RunbooksAnswer },
     /** The plan that a runbook makes of these parameters; or what is wrong with them. */
-    runbook: asks(
-      { name: RunbookName, parameters: z.record(z.string(), Json).default({}) },
-      {
-        runbook: RunbookInfo,
-        constellation: TaskConstellation.nullable(),
-        issues: z.array(Issue),
-      },
-    ),
-    experiences: asks(
-      { text: z.string().max(4_000).optional(), limit: z.int().min(1).max(200).optional() },
-      { enabled: z.boolean(), experiences: z.array(Experience) },
-    ),
+    runbook: {
+      request: z.strictObject({ name: RunbookName, parameters: z.record(z.string(), Json).default({}) }),
+      answer: RunbookAnswer,
+    },
+    experiences: {
+      request: z.strictObject({ text: z.string().max(4_000).optional(), limit: z.int().min(1).max(200).optional() }),
+      answer: ExperiencesAnswer,
+    },
     /** Makes an example of a run that has ended well. Takes as long as a model does. */
     learn: asks({ runId: RunId }, { experience: Experience }),
     demonstrate: asks({ demonstration: Demonstration }, { experience: Experience }),
@@ -320,8 +275,8 @@ export const QUERIES = {
   },
   logging: {
     /** Newest first, of those for which all holds that is said; `more`: there are older ones, `before` the last of these. */
-    runs: asks(
-      {
+    runs: {
+      request: z.strictObject({
         limit: z.int().min(1).max(1_000).optional(),
         status: z.array(RunStatus).min(1).max(RunStatus.options.length).optional(),
         /** By this actor. */
@@ -338,17 +293,17 @@ export const QUERIES = {
           .optional(),
         /** With all of these. */
         label: z.array(LabelSelector).min(1).max(LIMITS.labelsMax).optional(),
-      },
-      { runs: z.array(RunSummary), more: z.literal(true).optional() },
-    ),
+      }),
+      answer: RunsAnswer,
+    },
     /** Over all runs, newest first. */
-    approvals: asks(
-      {
+    approvals: {
+      request: z.strictObject({
         state: z.enum(['open', 'all']).optional(),
         limit: z.int().min(1).max(1_000).optional(),
-      },
-      { approvals: z.array(ApprovalView) },
-    ),
+      }),
+      answer: ApprovalsAnswer,
+    },
     /** What devices work on now; some of it where there is more. */
     'at-work': asks(
       {},

@@ -134,3 +134,6 @@ export const RunSummary = z.strictObject({
   used: Usage.optional(),
 });
 export type RunSummary = z.infer<typeof RunSummary>;
+
+/** Of the query `runs`. */
+export const RunsAnswer = z.strictObject({ runs: z.array(RunSummary), more: z.literal(true).optional() });

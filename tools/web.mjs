@@ -16,6 +16,8 @@ const WAITS_FOR_FILMS = 'await _checkWebCodecsH264DecodeSupport()';
 const AUDITED = { crypto: 'node-crypto.adapter.ts', util: 'node-util.ts' };
 /** What only servers have of the runtime, where nothing of it is used. */
 const SERVERS_ONLY = '\0servers-only';
+/** Does nothing by being loaded, but is there for who uses it. */
+const DOES_NOTHING = /^(?:libs|proto|services\/console\/web\/(?:model|wire)|node_modules\/@marcbachmann\/cel-js)\//u;
 /** Decide about all of it without being imported by it. */
 const ALWAYS = ['package-lock.json', 'tools/web.mjs', `${WEB}/index.html`];
 
@@ -108,16 +110,27 @@ function settings(root, outDir, reads) {
       return { code: code.replace(WAITS_FOR_FILMS, 'false'), map: null };
     },
   };
+  /** What crosses a wire is described by schemas that do nothing but describe: a page makes those that it reads something by, and no others. */
+  const needed = {
+    name: 'needed-schemas',
+    transform(code, id) {
+      if (!id.startsWith(join(root, 'proto/'))) return null;
+      let changed = code;
+      for (const { start, end } of calculated(this.parse(code)).toReversed())
+        changed = `${changed.slice(0, start)}/*#__PURE__*/ (() => (${changed.slice(start, end)}))()${changed.slice(end)}`;
+      return { code: changed, map: null };
+    },
+  };
   return {
     root: join(root, WEB),
     configFile: false,
     logLevel: 'warn',
     base: '/',
     publicDir: false,
-    plugins: [noted, allowed, unfilmed],
+    plugins: [noted, allowed, unfilmed, needed],
     worker: {
       format: 'es',
-      plugins: () => [noted, audited],
+      plugins: () => [noted, audited, needed],
       rolldownOptions: {
         // Of what the audit stands on only what it uses: the rest of it is for servers.
         treeshake: {
@@ -147,11 +160,24 @@ function settings(root, outDir, reads) {
       chunkSizeWarningLimit: 2_000,
       reportCompressedSize: false,
       rolldownOptions: {
+        // So it comes with the page that uses it, and not with the first.
+        treeshake: { moduleSideEffects: (id) => !DOES_NOTHING.test(relative(root, id)) },
+        // What every schema is made by is set up where it is, before any of them, whatever comes first.
+        output: { codeSplitting: { groups: [{ name: 'schemas', test: /\/node_modules\/zod\/|\/no-eval\.ts$/u }] } },
         // Libraries say which of their parts are for browsers: here all are.
         onLog: (level, log, next) => (log.code === 'MODULE_LEVEL_DIRECTIVE' ? undefined : next(level, log)),
       },
     },
   };
+}
+
+/** Where a module calculates its constants, in their order. */
+function calculated({ body }) {
+  return body
+    .map((statement) => (statement.type === 'ExportNamedDeclaration' ? statement.declaration : statement))
+    .filter((statement) => statement?.type === 'VariableDeclaration' && statement.kind === 'const')
+    .flatMap(({ declarations }) => declarations.map(({ init }) => init))
+    .filter(({ type }) => type.endsWith('Expression') && !type.endsWith('FunctionExpression'));
 }
 
 function isCurrent(root, from) {

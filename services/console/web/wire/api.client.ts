@@ -1,4 +1,4 @@
-import { QUERIES, Refusal, VerbAnswer, parseWith } from '#proto';
+import { Refusal, VerbAnswer, parseWith } from '#proto';
 import { z } from 'zod';
 import { apiClient } from '../api/index.js';
 import { hearTime } from './clock.adapter.js';
@@ -110,5 +110,3 @@ export function goToLogin(): void {
 export async function sayVerb(path: string, body: object | undefined, key: string): Promise<VerbAnswer> {
   return VerbAnswer.parse(await postJson(path, body, key));
 }
-
-export const Runs = QUERIES.logging.runs.answer;

@@ -4,5 +4,6 @@ export * from './asked.js';
 export * from './live.client.js';
 export * from './viewer.js';
 export * from './now.adapter.js';
-export * from './topics.js';
+export * from './run-topics.js';
+export { useRows, useStore, type Freshness, type Listed } from './topics.js';
 export * from './screens.js';

@@ -1,4 +1,5 @@
-import { LIVE_CLOSE, LiveMessage, parseWith, type LiveTopic } from '#proto';
+import { z } from 'zod';
+import { LIVE_CLOSE, parseWith, type LiveMessage, type LiveTopic } from '#proto';
 import { Observable } from '../model/index.js';
 import { goToLogin } from './api.client.js';
 import { Silence } from './silence.js';
@@ -9,6 +10,8 @@ export type LiveState = 'connecting' | 'live' | 'away';
 interface Follower {
   /** Said anew at every connection: with what is known by then. */
   readonly topic: () => LiveTopic;
+  /** By which what is said of it is read. */
+  readonly reads: z.ZodType<LiveMessage>;
   readonly hear: (message: LiveMessage) => void;
 }
 
@@ -110,19 +113,22 @@ export class Live {
   #hear(data: unknown): void {
     this.#silence.heard(Date.now());
     this.connection.set('live');
-    const parsed = parseWith(LiveMessage, JSON.parse(String(data)));
+    const said: unknown = JSON.parse(String(data));
+    const follower = this.#followers.get(Addressed.safeParse(said).data?.channel ?? 0);
+    if (follower === undefined) return;
+    const parsed = parseWith(follower.reads, said);
     if (!parsed.ok) {
       console.warn('the console said something that is not known here', parsed.issues);
       return;
     }
     const message = parsed.value;
     if (message.kind === 'error' && message.code === 'IN_USE') return;
-    const follower = message.channel === null ? undefined : this.#followers.get(message.channel);
-    if (follower === undefined) return;
     if (message.kind === 'end' || message.kind === 'error') this.#followers.delete(message.channel ?? 0);
     follower.hear(message);
   }
 }
+
+const Addressed = z.looseObject({ channel: z.int().nullable() });
 
 /** Channels of these do not end. */
 const LISTS: ReadonlySet<LiveTopic['kind']> = new Set(['runs', 'fleet', 'attention']);

@@ -1,5 +1,5 @@
 import { useState, type ReactElement } from 'react';
-import { QUERIES } from '#proto';
+import { ApprovalsAnswer } from '#proto';
 import type { ApprovalView, AttentionEntry } from '#proto';
 import { Ago, Confirm, Empty, Foreign, Icon, PageLink, Loading, Problem, type ToConfirm } from '../../parts/index.js';
 import { askApi, useAsked, useMay, useRows } from '../../wire/index.js';
@@ -8,15 +8,15 @@ import { ApprovalCard } from './approval-card.js';
 import { HandAgain, placeOfLetter } from './hand-again.js';
 import { WaitingRuns } from './waiting-runs.js';
 
-const Approvals = QUERIES.logging.approvals.answer;
-
 /** What needs somebody: what agents wait for first, then everything else. */
 export function AttentionPage(): ReactElement {
   const { rows, ready, problem, stale, counts } = useRows('attention');
   const { rows: runs } = useRows('runs');
   // Inquiry again whenever something of the list has changed: an approval is an entry of it.
   const asks = rows.filter(({ kind }) => kind === 'approval').map(({ id }) => id);
-  const approvals = useAsked(`/v1/approvals?state=open&limit=200#${asks.join()}`, (json) => Approvals.parse(json));
+  const approvals = useAsked(`/v1/approvals?state=open&limit=200#${asks.join()}`, (json) =>
+    ApprovalsAnswer.parse(json),
+  );
   const open: readonly ApprovalView[] = approvals.value?.approvals ?? [];
   const entryOf = (approvalId: string) => rows.find(({ key }) => key === `approval ${approvalId}`);
   const unsettled = rows.filter(({ state }) => state !== 'settled');

@@ -1,7 +1,7 @@
 import { useState, type ReactElement } from 'react';
 import type { z } from 'zod';
 import { callText, targetText } from '#libs/constellation';
-import { parseJson, parseWith, QUERIES, Demonstration, sentenceOf, type Experience } from '#proto';
+import { Demonstration, ExperiencesAnswer, parseJson, parseWith, sentenceOf, type Experience } from '#proto';
 import {
   Ago,
   Confirm,
@@ -18,7 +18,6 @@ import {
 import { askApi, newKey, postJson, useAsked, useMay } from '../../wire/index.js';
 import { words } from '../../words/index.js';
 
-const Experiences = QUERIES.planner.experiences.answer;
 const LISTED_MAX = 200;
 
 /** What the planner has learnt: the examples that it is shown when it plans something alike. */
@@ -27,7 +26,9 @@ export function ExamplesPage(): ReactElement {
   const { search } = usePlace();
   const typed = search.get('words') ?? '';
   const [asked, setAsked] = useState<ToConfirm>();
-  const { value, problem, again } = useAsked(`/v1/experiences?limit=${LISTED_MAX}`, (json) => Experiences.parse(json));
+  const { value, problem, again } = useAsked(`/v1/experiences?limit=${LISTED_MAX}`, (json) =>
+    ExperiencesAnswer.parse(json),
+  );
   const shown = (value?.experiences ?? []).filter((one) => fits(one, typed));
   const forget = ({ id, request }: Experience): ToConfirm => ({
     title: words.examples.forgetTitle,
@@ -88,7 +89,7 @@ function NoExamples({
   value,
   shown,
 }: {
-  readonly value: z.infer<typeof Experiences> | undefined;
+  readonly value: z.infer<typeof ExperiencesAnswer> | undefined;
   readonly shown: number;
 }): ReactElement | null {
   if (value === undefined || shown > 0) return null;

@@ -1,18 +1,16 @@
 import { useEffect, useRef, useState, type ReactElement } from 'react';
-import { QUERIES, type RunId } from '#proto';
+import { WorkspacesAnswer, type RunId } from '#proto';
 import { bytesText } from '../../model/index.js';
 import { Ago, Confirm, PageLink, Problem, type ToConfirm } from '../../parts/index.js';
 import { newKey, sayVerb, useAsked, useMay, useNow } from '../../wire/index.js';
 import { words } from '../../words/index.js';
-
-const Workspaces = QUERIES['device-agent'].workspaces.answer;
 
 /** The directories that runs have on a device, as it says now. */
 export function WorkspacesSection({ deviceId }: { readonly deviceId: string }): ReactElement {
   const may = useMay();
   const [asked, setAsked] = useState<ToConfirm>();
   const path = `/v1/devices/${encodeURIComponent(deviceId)}/workspaces`;
-  const { value, problem, again } = useAsked(path, (json) => Workspaces.parse(json));
+  const { value, problem, again } = useAsked(path, (json) => WorkspacesAnswer.parse(json));
   const [leaving, setLeaving] = useState<readonly RunId[]>([]);
   const remove = (run: RunId, key: string): ToConfirm => ({
     title: words.fleet.removeTitle(deviceId),

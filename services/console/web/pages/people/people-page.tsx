@@ -1,4 +1,5 @@
 import { useState, type ReactElement } from 'react';
+import { PeopleAnswer } from '#proto';
 import {
   dateTimeText,
   Empty,
@@ -15,7 +16,7 @@ import {
 } from '../../parts/index.js';
 import { useAsked, useMay } from '../../wire/index.js';
 import { words } from '../../words/index.js';
-import { fits, issuersOf, knownOf, People, type ListedPerson } from './people.js';
+import { fits, issuersOf, knownOf, type ListedPerson } from './people.js';
 import { AddForm } from './person-forms.js';
 import { PersonDrawer } from './person-drawer.js';
 import { OwnTokens } from './tokens.js';
@@ -51,7 +52,7 @@ function Everybody(): ReactElement {
   const may = useMay();
   const { search } = usePlace();
   const [adding, setAdding] = useState(false);
-  const { value, problem, again } = useAsked('/v1/people', (json) => People.parse(json));
+  const { value, problem, again } = useAsked('/v1/people', (json) => PeopleAnswer.parse(json));
   const people = value?.people ?? [];
   const shown: Shown = { typed: search.get('words') ?? '', open: search.get('open') ?? undefined };
   const fitting = people.filter((person) => fits(person, shown.typed));

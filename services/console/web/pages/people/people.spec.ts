@@ -1,7 +1,8 @@
 import { expect, it } from '@jest/globals';
-import { endOfDays, fits, People, roleChange } from './people.js';
+import { PeopleAnswer } from '#proto';
+import { endOfDays, fits, roleChange } from './people.js';
 
-const [ANNA] = People.parse({
+const [ANNA] = PeopleAnswer.parse({
   people: [
     {
       actor: { kind: 'person', id: 'anna' },

@@ -1,11 +1,9 @@
 import type { z } from 'zod';
-import { QUERIES, type GivenLimits } from '#proto';
+import type { GivenLimits, PeopleAnswer, TokensAnswer } from '#proto';
 
-export const People = QUERIES.registry.people.answer;
-export type ListedPerson = z.infer<typeof People>['people'][number];
+export type ListedPerson = z.infer<typeof PeopleAnswer>['people'][number];
 
-export const KnownTokens = QUERIES.registry.tokens.answer;
-export type KnownToken = z.infer<typeof KnownTokens>['tokens'][number];
+export type KnownToken = z.infer<typeof TokensAnswer>['tokens'][number];
 
 /** Whether words are found in what is known of somebody. */
 export function fits({ actor, roles, logins, keys }: ListedPerson, typed: string): boolean {

@@ -1,10 +1,10 @@
 import { useState, type ReactElement } from 'react';
-import { Role } from '#proto';
+import { Role, TokensAnswer } from '#proto';
 import { Ago, Confirm, dateTimeText, Empty, Foreign, Loading, Problem, type ToConfirm } from '../../parts/index.js';
 import { askApi, useAsked, useMay, useMe } from '../../wire/index.js';
 import { words } from '../../words/index.js';
 import { IssueDialog } from './issue-dialog.js';
-import { KnownTokens, type KnownToken } from './people.js';
+import type { KnownToken } from './people.js';
 
 interface TokensSectionProps {
   /** Whose they are. */
@@ -21,7 +21,7 @@ export function TokensSection({ actorId, roles, title, isRevoked }: TokensSectio
   const [asked, setAsked] = useState<ToConfirm>();
   const [issuing, setIssuing] = useState(false);
   const { value, problem, again } = useAsked(`/v1/tokens?actorId=${encodeURIComponent(actorId)}`, (json) =>
-    KnownTokens.parse(json),
+    TokensAnswer.parse(json),
   );
   const end = ({ tokenId }: KnownToken): ToConfirm => ({
     title: words.people.endTitle,

@@ -1,17 +1,15 @@
 import type { ReactElement } from 'react';
-import { QUERIES, type RunbookInfo } from '#proto';
+import { RunbooksAnswer, type RunbookInfo } from '#proto';
 import { Empty, Foreign, goTo, Loading, PageLink, Problem, WordsField, usePlace } from '../../parts/index.js';
 import { useAsked } from '../../wire/index.js';
 import { words } from '../../words/index.js';
 import { WordsBeforehand } from './words-beforehand.js';
 
-const Runbooks = QUERIES.planner.runbooks.answer;
-
 /** Every runbook that the planner has: what it does, and what it asks for. */
 export function GalleryPage(): ReactElement {
   const { search } = usePlace();
   const typed = search.get('words') ?? '';
-  const asked = useAsked('/v1/runbooks', (json) => Runbooks.parse(json));
+  const asked = useAsked('/v1/runbooks', (json) => RunbooksAnswer.parse(json));
   const { runbooks, problems } = asked.value ?? { runbooks: [], problems: [] };
   const shown = runbooks.filter((runbook) => fits(runbook, typed));
   return (

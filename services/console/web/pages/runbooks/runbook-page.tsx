@@ -1,6 +1,6 @@
 import { useRef, useState, type ReactElement } from 'react';
 import { z } from 'zod';
-import { QUERIES, RunId, type RunbookInfo } from '#proto';
+import { RunId, RunbooksAnswer, type RunbookInfo } from '#proto';
 import {
   goalOfRunbook,
   issuesByParameter,
@@ -28,12 +28,11 @@ import { ParameterField } from './parameter-field.js';
 import { NoPlan, PlanPreview } from './plan-preview.js';
 import { usePlan } from './use-plan.runner.js';
 
-const Runbooks = QUERIES.planner.runbooks.answer;
 const Accepted = z.looseObject({ runId: RunId });
 
 /** One runbook: its form, the plan that it comes to as it stands, and the start. */
 export function RunbookPage({ name }: { readonly name: string }): ReactElement {
-  const asked = useAsked('/v1/runbooks', (json) => Runbooks.parse(json));
+  const asked = useAsked('/v1/runbooks', (json) => RunbooksAnswer.parse(json));
   const runbook = asked.value?.runbooks.find((one) => one.name === name);
   return (
     <div className="page">

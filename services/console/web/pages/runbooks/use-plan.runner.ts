@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react';
-import { QUERIES, type Issue, type Json, type TaskConstellation } from '#proto';
+import { RunbookAnswer, type Issue, type Json, type TaskConstellation } from '#proto';
 import { ApiError, postJson, newKey } from '../../wire/index.js';
 
 /** What the planner makes of the form as it stands. */
@@ -12,7 +12,6 @@ export interface PlannedForm {
   readonly isCurrent: boolean;
 }
 
-const Plan = QUERIES.planner.runbook.answer;
 /** Whoever types is not asked about every letter. */
 const PAUSE_MS = 300;
 
@@ -27,7 +26,7 @@ export function usePlan(name: string, said: Readonly<Record<string, Json>>): Pla
     };
     const pause = setTimeout(() => {
       postJson(`/v1/runbooks/${name}/plan`, { parameters: JSON.parse(wanted) as unknown }, newKey())
-        .then((json) => Plan.parse(json))
+        .then((json) => RunbookAnswer.parse(json))
         .then(show, (error: unknown) =>
           show({
             problem: error instanceof Error ? error.message : String(error),

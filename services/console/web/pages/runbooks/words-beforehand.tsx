@@ -1,11 +1,10 @@
 import { useState, type ReactElement } from 'react';
 import { callText } from '#libs/constellation';
-import { QUERIES, type Json, type RunbookInfo, type TaskConstellation } from '#proto';
+import { ContentApprovalsAnswer, type Json, type RunbookInfo, type TaskConstellation } from '#proto';
 import { Confirm, dateTimeText, Foreign, PageLink, Problem, type ToConfirm } from '../../parts/index.js';
 import { askApi, newKey, postJson, useAsked, useMay, useNow } from '../../wire/index.js';
 import { words } from '../../words/index.js';
 
-const Approvals = QUERIES.registry['content-approvals'].answer;
 const DAYS = 30;
 const DAY_MS = 86_400_000;
 
@@ -13,7 +12,9 @@ const DAY_MS = 86_400_000;
 export function WordsBeforehand({ name, round = 0 }: { readonly name?: string; readonly round?: number }) {
   const may = useMay();
   const [asked, setAsked] = useState<ToConfirm>();
-  const { value, problem, again } = useAsked(`/v1/content-approvals#${round}`, (json) => Approvals.parse(json));
+  const { value, problem, again } = useAsked(`/v1/content-approvals#${round}`, (json) =>
+    ContentApprovalsAnswer.parse(json),
+  );
   const approvals = (value?.approvals ?? []).filter(({ about }) => name === undefined || about.name === name);
   const revoke = (approvalId: string): ToConfirm => ({
     title: words.runbooks.takeBackTitle,

@@ -1,7 +1,8 @@
 import type { ReactElement } from 'react';
+import { RunsAnswer } from '#proto';
 import { askedOf, filtersIn, isLiveEnough, matches } from '../../model/index.js';
 import { Empty, Icon, PageLink, Loading, Problem, usePlace } from '../../parts/index.js';
-import { Runs, useAsked, useMay, useRows } from '../../wire/index.js';
+import { useAsked, useMay, useRows } from '../../wire/index.js';
 import { words } from '../../words/index.js';
 import { Filters } from './filters.js';
 import { RunTable } from './run-table.js';
@@ -15,7 +16,7 @@ export function RunsPage(): ReactElement {
   const may = useMay();
   const listed = useRows('runs');
   const isLive = isLiveEnough(filters);
-  const asked = useAsked(isLive ? undefined : askedOf(filters, ASKED_MAX), (json) => Runs.parse(json));
+  const asked = useAsked(isLive ? undefined : askedOf(filters, ASKED_MAX), (json) => RunsAnswer.parse(json));
   const all = isLive ? listed.rows : (asked.value?.runs ?? []);
   const rows = all.filter((run) => matches(filters, run));
   const ready = isLive ? listed.ready : asked.value !== undefined;

@@ -1,18 +1,16 @@
 import { useState, type ReactElement } from 'react';
 import type { z } from 'zod';
 import { wallText } from '#libs/constellation';
-import { QUERIES } from '#proto';
+import { ExplainedAnswer } from '#proto';
 import { Facts, Foreign, Problem, TextField, useForm } from '../../parts/index.js';
 import { postJson, useRows } from '../../wire/index.js';
 import { words } from '../../words/index.js';
-
-const Explained = QUERIES['device-agent'].explain.answer;
 
 /** What the policy that counts here says of a command: class, rule and decision, the wall it would get, and which policy that is. */
 export function PolicySection(): ReactElement {
   const [command, setCommand] = useState('');
   const [device, setDevice] = useState('');
-  const [answer, setAnswer] = useState<z.infer<typeof Explained>>();
+  const [answer, setAnswer] = useState<z.infer<typeof ExplainedAnswer>>();
   const { rows } = useRows('fleet');
   const form = useForm(async (key) => {
     setAnswer(undefined);
@@ -20,7 +18,7 @@ export function PolicySection(): ReactElement {
       command: { tool: 'EXEC_CLI', arguments: { command } },
       ...(device.trim() !== '' && { deviceId: device.trim() }),
     };
-    setAnswer(Explained.parse(await postJson('/v1/policy/explain', body, key)));
+    setAnswer(ExplainedAnswer.parse(await postJson('/v1/policy/explain', body, key)));
   });
   return (
     <section aria-labelledby="policy" className="stack">

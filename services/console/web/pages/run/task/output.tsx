@@ -3,7 +3,7 @@ import { FitAddon } from '@xterm/addon-fit';
 import { SearchAddon } from '@xterm/addon-search';
 import { Terminal } from '@xterm/xterm';
 import { useEffect, useRef, useState, type ReactElement } from 'react';
-import type { OutputCursor } from '#proto';
+import { OutputMessage, type OutputCursor } from '#proto';
 import { defineAdoptedStyle } from '../../../parts/index.js';
 import { Icon } from '../../../parts/index.js';
 import { live } from '../../../wire/index.js';
@@ -75,6 +75,7 @@ export function OutputPane({ runId, taskId, attempt }: OutputProps): ReactElemen
         attempt,
         ...(known.size > 0 && { after: [...known.values()] }),
       }),
+      reads: OutputMessage,
       hear: (message) => {
         if (message.kind === 'bytes') {
           const { command, stream, device, text } = message;
