@@ -1,11 +1,11 @@
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { isChosen } from '../arguments.js';
 import { CATALOGUE } from '../catalogue.js';
 import { runChecks } from '../run-checks.js';
-import { ROOT } from '../stand/root.js';
 import { startStand, type Stand } from '../stand/stand.js';
+import { BROKEN_AS, makeBrokenGateways } from './broken-gateways.js';
 import { MUTANTS } from './catalogue.js';
 import type { Mutant } from './mutant.js';
 
@@ -23,64 +23,51 @@ const LANES = 2;
 const ANSWER_MS = 2_000;
 const TASK_MS = 4_000;
 
-const COPIED = ['proto', 'libs', 'tools/specs', 'services/aip-gateway', 'package.json', '.swcrc'];
-
-/** A copy of everything that a gateway is made of: nobody else ever meets a broken line. */
-function copyTree(): string {
-  const tree = mkdtempSync(join(tmpdir(), 'orrery-mutants-'));
-  const filter = (path: string): boolean => basename(path) !== 'fixtures' && !path.endsWith('.spec.ts');
-  for (const path of COPIED) cpSync(join(ROOT, path), join(tree, path), { recursive: true, filter });
-  symlinkSync(join(ROOT, 'node_modules'), join(tree, 'node_modules'));
-  return tree;
-}
-
-/** Breaks each of the mutants' lines in turn and lets the checks find it. Results come as they are known. */
+/** Makes a gateway with each of the mutants' lines in turn and lets the checks find it. Results come as they are known. */
 export async function kill(
   mutants: readonly Mutant[],
   onKill: (kill: Kill) => void = () => undefined,
 ): Promise<Kill[]> {
-  const stand = await startStand({ executes: true });
-  const waiting = [...mutants];
+  const folder = await mkdtemp(join(tmpdir(), 'orrery-mutants-'));
+  const program = join(folder, 'broken-gateways.mjs');
+  const waiting = [...mutants.entries()];
   const kills: Kill[] = [];
-  const work = async (index: number): Promise<void> => {
-    const tree = copyTree();
-    try {
-      for (let mutant = waiting.shift(); mutant !== undefined; mutant = waiting.shift()) {
-        const found = await killOne(mutant, tree, { stand, lane: { index, of: LANES } });
+  try {
+    await makeBrokenGateways(mutants, program);
+    const stand = await startStand({ executes: true });
+    const work = async (index: number): Promise<void> => {
+      for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+        const [number, mutant] = next;
+        const env = { [BROKEN_AS]: String(number), NODE_COMPILE_CACHE: join(folder, 'code') };
+        const found = await killOne(mutant, { program, env, stand, lane: { index, of: LANES } });
         kills.push(found);
         onKill(found);
       }
+    };
+    try {
+      await Promise.all(Array.from({ length: LANES }, (_, index) => work(index)));
     } finally {
-      rmSync(tree, { recursive: true, force: true });
+      await stand.stop();
     }
-  };
-  try {
-    await Promise.all(Array.from({ length: LANES }, (_, index) => work(index)));
   } finally {
-    await stand.stop();
+    await rm(folder, { recursive: true, force: true });
   }
   return kills;
 }
 
 interface Place {
+  readonly program: string;
+  readonly env: NodeJS.ProcessEnv;
   readonly stand: Stand;
   readonly lane: { readonly index: number; readonly of: number };
 }
 
-async function killOne(mutant: Mutant, tree: string, { stand, lane }: Place): Promise<Kill> {
+async function killOne(mutant: Mutant, { program, env, stand, lane }: Place): Promise<Kill> {
   const began = performance.now();
-  const sound = new Map(mutant.edits.map(({ file }) => [file, readFileSync(join(tree, file), 'utf8')]));
   const checks = CATALOGUE.filter(({ id }) => mutant.finds.includes(id));
   let missed: string[];
   try {
-    for (const { file, text, becomes } of mutant.edits) {
-      const path = join(tree, file);
-      writeFileSync(
-        path,
-        readFileSync(path, 'utf8').replace(text, () => becomes),
-      );
-    }
-    const gateway = await stand.gateway({ root: tree, answerMs: ANSWER_MS, taskMs: TASK_MS, lane });
+    const gateway = await stand.gateway({ program, env, answerMs: ANSWER_MS, taskMs: TASK_MS, lane });
     try {
       const results = await runChecks(checks, gateway.options);
       missed = results.flatMap(({ id, outcome }) => (outcome === 'failed' ? [] : [`${id} ${outcome}`]));
@@ -89,8 +76,6 @@ async function killOne(mutant: Mutant, tree: string, { stand, lane }: Place): Pr
     }
   } catch (error) {
     missed = [`it cannot be tried: ${String(error)}`];
-  } finally {
-    for (const [file, text] of sound) writeFileSync(join(tree, file), text);
   }
   return { mutant, missed, seconds: (performance.now() - began) / 1_000 };
 }

@@ -6,8 +6,8 @@ import { ROOT } from './root.js';
 export interface ServiceOptions {
   /** Folder of `services`. */
   readonly name: string;
-  /** A copy of the tree with a mutant in it, whose sources are run; when absent what was built of this tree is. */
-  readonly root?: string;
+  /** A program that is run in the place of what was built of this tree. */
+  readonly program?: string | undefined;
   readonly env: NodeJS.ProcessEnv;
 }
 
@@ -18,7 +18,7 @@ export interface Service {
   stop(): Promise<void>;
 }
 
-/** A liveness limit: from sources, on a busy machine, the start alone may take a minute. */
+/** A liveness limit: on a busy machine the start alone may take a minute. */
 const READY_MS = 240_000;
 const STOP_MS = 5_000;
 const WORDS_CHARS_MAX = 2_000;
@@ -26,15 +26,12 @@ const WORDS_CHARS_MAX = 2_000;
 const END_WITH_PARENT = `data:text/javascript,${encodeURIComponent(
   "process.on('disconnect', () => process.exit(1)); process.channel?.unref();",
 )}`;
-const HOOKS = 'tools/specs/sources.mjs';
 
 /** Runs a service as a process of its own and waits until it says that it is ready. */
-export async function startService({ name, root, env }: ServiceOptions): Promise<Service> {
-  const isBuilt = root === undefined;
-  const main = isBuilt ? join(ROOT, 'dist/services', name, 'main.js') : join(root, 'services', name, 'main.ts');
-  const child = fork(main, [], {
-    cwd: root ?? ROOT,
-    execArgv: ['--no-warnings', '--import', END_WITH_PARENT, ...(isBuilt ? [] : ['--import', join(root, HOOKS)])],
+export async function startService({ name, program, env }: ServiceOptions): Promise<Service> {
+  const child = fork(program ?? join(ROOT, 'dist/services', name, 'main.js'), [], {
+    cwd: ROOT,
+    execArgv: ['--no-warnings', '--import', END_WITH_PARENT],
     env: {
       PATH: process.env['PATH'],
       NODE_COMPILE_CACHE: join(ROOT, '.cache/node-compile'),

@@ -21,8 +21,9 @@ export interface Gateway {
 }
 
 export interface GatewayOptions {
-  /** The tree whose sources it is run from; when absent it is what was built of this one. */
-  readonly root?: string;
+  /** A gateway that is run in the place of the one that was built of this tree, and what it is told. */
+  readonly program?: string | undefined;
+  readonly env?: NodeJS.ProcessEnv | undefined;
   readonly answerMs?: number;
   readonly taskMs?: number;
   /** Gateways that are checked at the same time have devices of their own: which of how many. */
@@ -54,17 +55,16 @@ export async function startStand({ executes, patienceMs }: StandOptions): Promis
   const accounts = { devices: admit('device', DEVICES), constellations: admit('constellation', CONSTELLATIONS) };
   const { url: natsUrl, monitorUrl } = bus.server;
   const env = { ORRERY_NATS_URL: natsUrl, ORRERY_NATS_MONITOR_URL: monitorUrl, ORRERY_AIP_PORT: '0' };
-  const start = (name: string, root?: string): Promise<Service> =>
-    startService({
-      name,
-      ...(root !== undefined && { root }),
-      env: { ...env, ORRERY_NATS_SEED_FILE: bus.seedFile(name) },
-    });
+  const start = (
+    name: string,
+    { program, env: more }: Pick<GatewayOptions, 'program' | 'env'> = {},
+  ): Promise<Service> =>
+    startService({ name, program, env: { ...env, ORRERY_NATS_SEED_FILE: bus.seedFile(name), ...more } });
   const behind = executes ? await Promise.all(['orchestrator', 'device-agent'].map((name) => start(name))) : [];
   const driver: Driver = await busDriver({ url: natsUrl, seedFile: bus.seedFile('admin'), patienceMs });
   return {
-    gateway: async ({ root, answerMs = ANSWER_MS, taskMs = TASK_MS, lane = WHOLE } = {}) => {
-      const service = await start('aip-gateway', root);
+    gateway: async ({ answerMs = ANSWER_MS, taskMs = TASK_MS, lane = WHOLE, program, env: more } = {}) => {
+      const service = await start('aip-gateway', { program, env: more });
       const url = `ws://127.0.0.1:${service.ports['aip'] ?? 0}/ws`;
       const target = { url, answerMs, taskMs, driver, revoker: registry };
       const own = <T>(all: readonly T[]): T[] => all.filter((_, index) => index % lane.of === lane.index);
