@@ -1,7 +1,7 @@
 import { chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { makeHome, startDevice, type DeviceHome, type DeviceProcess } from '../testing/device-process.js';
 import { startScriptedServer, type ScriptedConnection, type ScriptedServer } from '../testing/scripted-server.js';
 import { until } from '../testing/until.js';
@@ -22,18 +22,19 @@ let device: DeviceProcess | undefined;
 let secretsDir: string;
 let frames: string[];
 
-beforeEach(async () => {
+async function open(): Promise<void> {
   [home, server, frames] = [await makeHome(), await startScriptedServer(), []];
   secretsDir = join(home.dir, 'secrets');
   await mkdir(secretsDir, { mode: 0o700 });
   await put('db-password', CANARY);
-});
-afterEach(async () => {
+}
+
+async function close(): Promise<void> {
   if (device?.child.exitCode === null && device.child.signalCode === null) await device.kill('SIGKILL');
   device = undefined;
   await server.stop();
   await home.remove();
-});
+}
 
 async function put(name: string, value: string): Promise<void> {
   await writeFile(join(secretsDir, name), value);
@@ -54,9 +55,26 @@ async function startWith(tools: readonly string[], ...more: string[]): Promise<S
 
 const WITH = { env: { S: { secret: 'db-password' } }, stdin: { secret: 'db-password' } };
 
+/** One client for all that is said of those it has: each test has commands, files and secrets of its own. */
 describe('a secret of a device', () => {
+  let connection: ScriptedConnection;
+  beforeAll(async () => {
+    await open();
+    await put('theirs', 'from clashing');
+    await put('word', 'last Words');
+    const config = join(home.dir, 'tools.yaml');
+    const args = JSON.stringify([CLASHING]);
+    await writeFile(
+      config,
+      `mcpServers:\n  clashing: { command: ${JSON.stringify(process.execPath)}, args: ${args} }\n` +
+        '  dead: { command: /bin/sh, args: [-c, "echo last Words, >&2; exit 1"] }\n',
+    );
+    connection = await startWith(['only_mine'], '--config', config);
+  });
+  afterAll(close);
+  beforeEach(() => void (frames = []));
+
   it('is where a command needs it, and in no frame, journal or log, whatever commands do with it', async () => {
-    const connection = await start();
     const commands: Record<string, string> = {
       used: '[ "$S" = "$(cat)" ] && printf %s "$S" | wc -c > used',
       printed: 'printf "%s\\n" "$S"; printf "%s\\n" "$S" >&2; exit 3',
@@ -91,47 +109,40 @@ describe('a secret of a device', () => {
   });
 
   it('has the value that its file has when the command starts, and the old one stays out', async () => {
-    const connection = await start();
-    connection.command('c1', 'EXEC_CLI', { command: 'printf %s "$S" > old', ...WITH });
-    await connection.outcome('c1');
-    await put('db-password', 'another-canary');
-    connection.command('c2', 'EXEC_CLI', { command: '[ "$S" = another-canary ] && cat old && cat', ...WITH });
-    expect((await connection.outcome('c2')).result).toMatchObject({
-      stdout: '[secret:db-password][secret:db-password]',
-    });
+    const changing = { env: { S: { secret: 'changing' } }, stdin: { secret: 'changing' } };
+    await put('changing', 'first-canary');
+    connection.command('old', 'EXEC_CLI', { command: 'printf %s "$S" > old', ...changing });
+    await connection.outcome('old');
+    await put('changing', 'another-canary');
+    connection.command('new', 'EXEC_CLI', { command: '[ "$S" = another-canary ] && cat old && cat', ...changing });
+    expect((await connection.outcome('new')).result).toMatchObject({ stdout: '[secret:changing][secret:changing]' });
   });
 
   it('is in no answer of another tool server, and in no line that it makes us write', async () => {
-    await put('theirs', 'from clashing');
-    const config = join(home.dir, 'tools.yaml');
-    const args = JSON.stringify([CLASHING]);
-    await writeFile(
-      config,
-      `mcpServers:\n  clashing: { command: ${JSON.stringify(process.execPath)}, args: ${args} }\n` +
-        '  dead: { command: /bin/sh, args: [-c, "echo last Words, >&2; exit 1"] }\n',
-    );
-    await put('word', 'last Words');
-    const connection = await startWith(['only_mine'], '--config', config);
-    connection.command('c1', 'only_mine', {});
-    expect((await connection.outcome('c1')).result).toBe('[secret:theirs]');
+    connection.command('mine', 'only_mine', {});
+    expect((await connection.outcome('mine')).result).toBe('[secret:theirs]');
     await until(() => (device?.output().includes('[secret:word]') ? true : undefined));
     expect(device?.output()).not.toContain('last Words');
   });
 
   it('that is not there lets nothing run, and nothing of it is written down', async () => {
-    const connection = await start();
     const env = { S: { secret: 'api-key' } };
-    connection.command('c1', 'EXEC_CLI', { command: 'echo ran >> effects', env });
-    expect(await connection.outcome('c1')).toMatchObject({
+    connection.command('absent', 'EXEC_CLI', { command: 'echo ran >> effects', env });
+    expect(await connection.outcome('absent')).toMatchObject({
       state: 'FAILED',
       error: { code: 'UNKNOWN_SECRET', message: 'this device has no secret "api-key"' },
     });
     expect(await home.lines('effects')).toEqual([]);
-    expect(await readFile(join(home.dataDir, 'commands.journal'), 'utf8')).not.toContain('"c1"');
+    expect(await readFile(join(home.dataDir, 'commands.journal'), 'utf8')).not.toContain('"absent"');
     await put('api-key', 'canary-2');
-    connection.command('c1', 'EXEC_CLI', { command: 'echo ran >> effects', env });
-    expect(await connection.outcome('c1')).toMatchObject({ state: 'COMPLETED' });
+    connection.command('absent', 'EXEC_CLI', { command: 'echo ran >> effects', env });
+    expect(await connection.outcome('absent')).toMatchObject({ state: 'COMPLETED' });
   });
+});
+
+describe('a secret of a device', () => {
+  beforeEach(open);
+  afterEach(close);
 
   it('ends the start with one sentence when others can read it', async () => {
     await chmod(join(secretsDir, 'db-password'), 0o644);
@@ -146,6 +157,9 @@ describe('a secret of a device', () => {
 });
 
 describe('the policy of a device', () => {
+  beforeEach(open);
+  afterEach(close);
+
   const POLICY = 'version: 1\nrules:\n  - { id: no-uptime, match: { program: uptime }, decision: deny }\n';
 
   it('refuses what the service let through, and says by which rule', async () => {
@@ -166,60 +180,6 @@ describe('the policy of a device', () => {
     expect((await connection.outcome('c4')).state).toBe('COMPLETED');
   });
 
-  it.each(['bwrap', 'util-linux'])(
-    'is asked for commands of agents, which run in the sandbox %s, and only those',
-    async (kind) => {
-      const connection = await start('--sandbox', kind);
-      const judged = { class: 'read', decision: 'allow', rule: 'r' } as const;
-      const command = 'grep NoNewPrivs: /proc/self/status';
-      connection.command('c1', 'EXEC_CLI', { command }, { judged });
-      connection.command('c2', 'EXEC_CLI', { command });
-      const [inside, outside] = [await connection.outcome('c1'), await connection.outcome('c2')];
-      expect({ inside, outside }).toMatchObject({ inside: { state: 'COMPLETED' }, outside: { state: 'COMPLETED' } });
-      expect(outside.result).toMatchObject({ stdout: 'NoNewPrivs:\t0\n' });
-      expect(inside.result).toMatchObject({ stdout: 'NoNewPrivs:\t1\n' });
-    },
-  );
-
-  it.each(['bwrap', 'util-linux'])(
-    'holds what it takes for a look to one, by %s, and tells what was none',
-    async (kind) => {
-      const policy = join(home.dir, 'policy.yaml');
-      // An owner who is wrong about a program: the wall knows better.
-      await writeFile(policy, 'version: 1\nrules:\n  - { id: wrong, match: { program: touch }, decision: allow }\n', {
-        mode: 0o644,
-      });
-      const connection = await start('--sandbox', kind, '--policy', policy);
-      const judged = { class: 'read', decision: 'allow', rule: 'r' } as const;
-      const asks = (id: string, command: string, more: Partial<typeof judged> & { approvalId?: string } = {}): void =>
-        connection.command(id, 'EXEC_CLI', { command }, { judged: { ...judged, ...more } });
-      asks('c1', 'sed -n w/var/tmp/orrery-fallen /etc/hostname');
-      asks('c2', 'touch written && ls');
-      asks('c3', 'ps -e');
-      asks('c4', 'awk 1 /proc/mounts');
-      asks('c6', 'cat /proc/mounts | wc -l');
-      asks('c5', 'touch /var/tmp/orrery-fallen');
-      const [c1, c2, c3, c4, c5, c6] = await Promise.all(
-        ['c1', 'c2', 'c3', 'c4', 'c5', 'c6'].map((id) => connection.outcome(id)),
-      );
-      expect(c1?.state).toBe('FAILED');
-      expect(c2).toMatchObject({ state: 'COMPLETED', result: { stdout: 'written\n' } });
-      const { stdout: processes } = { stdout: '', ...(c3?.result as { stdout: string } | undefined) };
-      expect(processes).toMatch(new RegExp(`^ *${process.pid} `, 'mu'));
-      expect(c4?.error?.code).toBe('APPROVAL_REQUIRED');
-      // Its mounts are not those of the machine: who only tells of them is believed, and runs without it.
-      expect(c6).toMatchObject({ state: 'COMPLETED' });
-      expect(c5?.error).toEqual({
-        code: 'POLICY_MISMATCH',
-        message:
-          'it was judged to write only, so only where commands work may be written, and it tried to write to /var/tmp/orrery-fallen',
-        outcome: 'failed',
-      });
-      expect(device?.output()).toContain('a command ran into its wall');
-      await expect(readFile('/var/tmp/orrery-fallen')).rejects.toThrow('ENOENT');
-    },
-  );
-
   it.each<[string, number, string]>([
     [POLICY, 0o666, 'can be written by others; take that away with chmod go-w.'],
     ['rules: [}', 0o600, 'The policy is not YAML'],
@@ -235,5 +195,58 @@ describe('the policy of a device', () => {
     expect(output()).toContain(sentence);
     expect(output().trim().split('\n')).toHaveLength(1);
     await rm(policy);
+  });
+});
+
+describe.each(['bwrap', 'util-linux'])('the policy of a device with the sandbox %s', (kind) => {
+  const judged = { class: 'read', decision: 'allow', rule: 'r' } as const;
+  let connection: ScriptedConnection;
+  beforeAll(async () => {
+    await open();
+    const policy = join(home.dir, 'policy.yaml');
+    // An owner who is wrong about a program: the wall knows better.
+    await writeFile(policy, 'version: 1\nrules:\n  - { id: wrong, match: { program: touch }, decision: allow }\n', {
+      mode: 0o644,
+    });
+    connection = await start('--sandbox', kind, '--policy', policy);
+  });
+  afterAll(close);
+
+  it('is asked for commands of agents, which run in the sandbox, and only those', async () => {
+    const command = 'grep NoNewPrivs: /proc/self/status';
+    connection.command('inside', 'EXEC_CLI', { command }, { judged });
+    connection.command('outside', 'EXEC_CLI', { command });
+    const [inside, outside] = [await connection.outcome('inside'), await connection.outcome('outside')];
+    expect({ inside, outside }).toMatchObject({ inside: { state: 'COMPLETED' }, outside: { state: 'COMPLETED' } });
+    expect(outside.result).toMatchObject({ stdout: 'NoNewPrivs:\t0\n' });
+    expect(inside.result).toMatchObject({ stdout: 'NoNewPrivs:\t1\n' });
+  });
+
+  it('holds what it takes for a look to one, and tells what was none', async () => {
+    const asks = (id: string, command: string): void => connection.command(id, 'EXEC_CLI', { command }, { judged });
+    asks('c1', 'sed -n w/var/tmp/orrery-fallen /etc/hostname');
+    asks('c2', 'touch written && ls');
+    asks('c3', 'ps -e');
+    asks('c4', 'awk 1 /proc/mounts');
+    asks('c6', 'cat /proc/mounts | wc -l');
+    asks('c5', 'touch /var/tmp/orrery-fallen');
+    const [c1, c2, c3, c4, c5, c6] = await Promise.all(
+      ['c1', 'c2', 'c3', 'c4', 'c5', 'c6'].map((id) => connection.outcome(id)),
+    );
+    expect(c1?.state).toBe('FAILED');
+    expect(c2).toMatchObject({ state: 'COMPLETED', result: { stdout: 'written\n' } });
+    const { stdout: processes } = { stdout: '', ...(c3?.result as { stdout: string } | undefined) };
+    expect(processes).toMatch(new RegExp(`^ *${process.pid} `, 'mu'));
+    expect(c4?.error?.code).toBe('APPROVAL_REQUIRED');
+    // Its mounts are not those of the machine: who only tells of them is believed, and runs without it.
+    expect(c6).toMatchObject({ state: 'COMPLETED' });
+    expect(c5?.error).toEqual({
+      code: 'POLICY_MISMATCH',
+      message:
+        'it was judged to write only, so only where commands work may be written, and it tried to write to /var/tmp/orrery-fallen',
+      outcome: 'failed',
+    });
+    expect(device?.output()).toContain('a command ran into its wall');
+    await expect(readFile('/var/tmp/orrery-fallen')).rejects.toThrow('ENOENT');
   });
 });
