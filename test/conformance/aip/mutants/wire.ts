@@ -148,7 +148,7 @@ export const WIRE_MUTANTS: readonly Mutant[] = [
   mutant(
     'frames of others may only be as long as ours',
     SOCKETS,
-    ['webSockets(AIP_LIMITS.foreignFrameBytesMax)', 'webSockets(AIP_LIMITS.frameBytesMax - 1)'],
+    ['webSockets(NO_LIMIT)', 'webSockets(AIP_LIMITS.frameBytesMax - 1)'],
     ['limit.foreign-frame', 'results.large'],
   ),
   mutant(
