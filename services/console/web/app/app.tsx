@@ -1,31 +1,29 @@
-import { lazy, Suspense, type ReactElement } from 'react';
-import { Empty, PageLink, Loading, usePlace } from '../parts/index.js';
+import type { ReactElement } from 'react';
+import { Empty, PageLink, late, usePlace } from '../parts/index.js';
 import { RunsPage } from '../pages/runs/index.js';
 import { words } from '../words/index.js';
 import { Frame } from './frame.js';
 import { PageGuard } from './page-guard.js';
 
-const RunPage = lazy(async () => ({ default: (await import('../pages/run/index.js')).RunPage }));
-const RequestPage = lazy(async () => ({ default: (await import('../pages/request/index.js')).RequestPage }));
-const GalleryPage = lazy(async () => ({ default: (await import('../pages/runbooks/index.js')).GalleryPage }));
-const RunbookPage = lazy(async () => ({ default: (await import('../pages/runbooks/index.js')).RunbookPage }));
-const AttentionPage = lazy(async () => ({ default: (await import('../pages/attention/index.js')).AttentionPage }));
-const ExamplesPage = lazy(async () => ({ default: (await import('../pages/examples/index.js')).ExamplesPage }));
-const ComparePage = lazy(async () => ({ default: (await import('../pages/compare/index.js')).ComparePage }));
-const FleetPage = lazy(async () => ({ default: (await import('../pages/fleet/index.js')).FleetPage }));
-const ScreenPage = lazy(async () => ({ default: (await import('../pages/fleet/index.js')).ScreenPage }));
-const SearchPage = lazy(async () => ({ default: (await import('../pages/search/index.js')).SearchPage }));
-const PeoplePage = lazy(async () => ({ default: (await import('../pages/people/index.js')).PeoplePage }));
-const SettingsPage = lazy(async () => ({ default: (await import('../pages/settings/index.js')).SettingsPage }));
+const RunPage = late(async () => (await import('../pages/run/index.js')).RunPage);
+const RequestPage = late(async () => (await import('../pages/request/index.js')).RequestPage);
+const GalleryPage = late(async () => (await import('../pages/runbooks/index.js')).GalleryPage);
+const RunbookPage = late(async () => (await import('../pages/runbooks/index.js')).RunbookPage);
+const AttentionPage = late(async () => (await import('../pages/attention/index.js')).AttentionPage);
+const ExamplesPage = late(async () => (await import('../pages/examples/index.js')).ExamplesPage);
+const ComparePage = late(async () => (await import('../pages/compare/index.js')).ComparePage);
+const FleetPage = late(async () => (await import('../pages/fleet/index.js')).FleetPage);
+const ScreenPage = late(async () => (await import('../pages/fleet/index.js')).ScreenPage);
+const SearchPage = late(async () => (await import('../pages/search/index.js')).SearchPage);
+const PeoplePage = late(async () => (await import('../pages/people/index.js')).PeoplePage);
+const SettingsPage = late(async () => (await import('../pages/settings/index.js')).SettingsPage);
 
 export function App(): ReactElement {
   const { path } = usePlace();
   return (
     <Frame>
       <PageGuard key={path}>
-        <Suspense fallback={<Loading />}>
-          <Page />
-        </Suspense>
+        <Page />
       </PageGuard>
     </Frame>
   );

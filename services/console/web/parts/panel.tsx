@@ -1,4 +1,4 @@
-import type { ReactElement, ReactNode } from 'react';
+import { useLayoutEffect, useState, type ComponentType, type ReactElement, type ReactNode } from 'react';
 import { sentenceOf, type Issue } from '#proto';
 import { words } from '../words/index.js';
 import { Foreign } from './text.js';
@@ -20,6 +20,27 @@ export function Loading(): ReactElement {
       {words.loading}
     </p>
   );
+}
+
+/** What is loaded when it is first shown. React's own waits 300 ms before it shows what came after something that stood in its place. */
+export function late<P extends object>(load: () => Promise<ComponentType<P>>): (props: P) => ReactElement {
+  let loaded: ComponentType<P> | undefined;
+  return function Late(props) {
+    const [isLoaded, setLoaded] = useState(loaded !== undefined);
+    const [failed, setFailed] = useState<Error>();
+    useLayoutEffect(() => {
+      if (isLoaded) return;
+      const loading = async (): Promise<void> => {
+        loaded = await load();
+        setLoaded(true);
+      };
+      loading().catch((error: unknown) => setFailed(error instanceof Error ? error : new Error(String(error))));
+    }, [isLoaded]);
+    if (failed !== undefined) throw failed;
+    if (loaded === undefined) return <Loading />;
+    const Loaded = loaded;
+    return <Loaded {...props} />;
+  };
 }
 
 export function Problem({ text }: { readonly text: string }): ReactElement {

@@ -1,11 +1,11 @@
-import { lazy, Suspense, useMemo, useState, type ReactElement } from 'react';
+import { useMemo, useState, type ReactElement } from 'react';
 import { callText, targetText } from '#libs/constellation';
 import type { TaskConstellation, TaskStar } from '#proto';
 import { skyOfPlan } from '../../model/index.js';
-import { Dialog, Empty, Facts, Foreign, Loading } from '../../parts/index.js';
+import { Dialog, Empty, Facts, Foreign, Loading, late } from '../../parts/index.js';
 import { words } from '../../words/index.js';
 
-const SkyView = lazy(async () => ({ default: (await import('../run/sky/index.js')).SkyView }));
+const SkyView = late(async () => (await import('../run/sky/index.js')).SkyView);
 
 /** The plan that a form comes to: its stars, and of each what exactly would be done. */
 export function PlanPreview({ plan }: { readonly plan: TaskConstellation }): ReactElement {
@@ -15,9 +15,7 @@ export function PlanPreview({ plan }: { readonly plan: TaskConstellation }): Rea
   return (
     <>
       <div className="plan-sky">
-        <Suspense fallback={<Loading />}>
-          <SkyView sky={sky} now={undefined} chosen={chosen} onChoose={setChosen} />
-        </Suspense>
+        <SkyView sky={sky} now={undefined} chosen={chosen} onChoose={setChosen} />
       </div>
       {task === undefined ? null : <PlannedTask task={task} onClose={() => setChosen(undefined)} />}
     </>

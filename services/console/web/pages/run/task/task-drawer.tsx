@@ -1,4 +1,4 @@
-import { lazy, Suspense, useState, type ReactElement } from 'react';
+import { useState, type ReactElement } from 'react';
 import {
   attemptStories,
   callText,
@@ -16,9 +16,9 @@ import {
   Elapsed,
   Facts,
   Foreign,
-  Loading,
   Status,
   dateTimeText,
+  late,
   type ToConfirm,
 } from '../../../parts/index.js';
 import { useMay } from '../../../wire/index.js';
@@ -28,7 +28,7 @@ import { AttemptView } from './attempt.js';
 import { GrantsOfTask } from './grants-of-task.js';
 import { TaskResultFiles } from './result-files.js';
 
-const OutputPane = lazy(async () => ({ default: (await import('./output.js')).OutputPane }));
+const OutputPane = late(async () => (await import('./output.js')).OutputPane);
 
 interface TaskDrawerProps {
   readonly run: Run;
@@ -136,14 +136,12 @@ export function TaskDrawer({
         {task.attempts === 0 ? null : (
           <section>
             <h3>{words.task.output}</h3>
-            <Suspense fallback={<Loading />}>
-              <OutputPane
-                key={`${task.id} ${task.attempts}`}
-                runId={view.runId}
-                taskId={task.id}
-                attempt={task.attempts}
-              />
-            </Suspense>
+            <OutputPane
+              key={`${task.id} ${task.attempts}`}
+              runId={view.runId}
+              taskId={task.id}
+              attempt={task.attempts}
+            />
           </section>
         )}
         {isNow ? <GrantsOfTask view={view} taskId={taskId} /> : null}
