@@ -164,7 +164,8 @@ async function isShown(button: Locator, should: boolean): Promise<boolean> {
 async function as(page: Page, change: object): Promise<void> {
   await page.unroute('**/v1/me');
   await page.route('**/v1/me', async (route) => {
-    const response = await route.fetch();
+    // A connection that was kept may be closed by the server in the moment in which it is used again.
+    const response = await route.fetch({ maxRetries: 3 });
     await route.fulfill({ response, json: { ...((await response.json()) as object), ...change } });
   });
   await page.goto('/');
