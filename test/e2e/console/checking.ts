@@ -14,7 +14,7 @@ export function testsOfChecking(rig: () => ConsoleRig): void {
     await dialog.getByText('Everything is as it was written.').waitFor();
 
     await page.route('**/records', async (route) => {
-      const response = await route.fetch();
+      const response = await route.fetch({ maxRetries: 3 });
       const records = await response.text();
       const forged = records.replaceAll('echo said', 'echo sold');
       expect(forged).not.toBe(records);
