@@ -170,12 +170,18 @@ const RESUMING: readonly Check[] = [
     what: 'no COMMAND is sent before RESUMED',
     source: 'our promise: the desk opens only when READY',
     profile: 'revision-2',
-    needs: ['driver'],
+    needs: ['driver', 'two-devices'],
     run: async (lab) => {
       const device = await lab.revised(2);
+      const other = await lab.resumed(lab.otherDevice);
       const request = requestFor(lab, device);
       const answer = lab.ended(request);
-      await lab.driver.settled();
+      // What is asked of another device afterwards has come there: by then the server knows of the first, too.
+      const after = requestFor(lab, other);
+      const answerOfOther = lab.ended(after);
+      await other.command(after.commandId);
+      other.send(outcomeFrame(after.commandId));
+      resultOf(await answerOfOther);
       await device.demandSilence(HEARTBEAT);
       device.resume();
       await device.command(request.commandId);
