@@ -78,7 +78,7 @@ export async function runSuites(runs, directory) {
       await Promise.all(lanes.map(inOrder));
     }
   } finally {
-    if (scratch !== undefined) rmSync(scratch, { recursive: true, force: true });
+    if (scratch !== undefined) removeFolder(scratch);
   }
   return counts;
 }
@@ -114,11 +114,19 @@ export function sweep(directory, name) {
     const [, pid] = folder.startsWith(world) ? (/^(\d+)-/u.exec(folder.slice(world.length)) ?? []) : [];
     if (pid === undefined || isAlive(Number(pid))) continue;
     try {
-      rmSync(join(directory, folder), { recursive: true, force: true });
+      removeFolder(join(directory, folder));
     } catch {
       // another user's
     }
   }
+}
+
+/** With the disks that tests had there: who is ended by a signal leaves them, and no folder goes that holds one. */
+function removeFolder(folder) {
+  const mounts = readFileSync('/proc/self/mounts', 'utf8').split('\n');
+  const within = mounts.map((line) => line.split(' ')[1]).filter((place) => place?.startsWith(`${folder}/`));
+  for (const place of within.toReversed()) spawnSync('umount', ['-l', place]);
+  rmSync(folder, { recursive: true, force: true });
 }
 
 function isAlive(pid) {

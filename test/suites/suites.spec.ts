@@ -6,6 +6,7 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { beforeAll, describe, expect, it } from '@jest/globals';
+import { mountSmallDisk } from '#libs/testing';
 
 interface Run {
   readonly suite: string;
@@ -115,7 +116,7 @@ describe('what suites say', () => {
   });
 });
 
-it('removes what runs that were killed have left in memory, and nothing of anybody else', () => {
+it('removes what runs that were killed have left in memory with their disks, and nothing of anybody else', () => {
   const memory = mkdtempSync(join(tmpdir(), 'orrery-memory-'));
   try {
     const { pid } = spawnSync(process.execPath, ['-e', '']);
@@ -124,6 +125,7 @@ it('removes what runs that were killed have left in memory, and nothing of anybo
     const elsewhere = dead.replace(/^orrery-test-\w+-/u, 'orrery-test-1-');
     const others = [here, elsewhere, 'orrery-test-abc123', `orrery-other-${pid}-abc123`, `orrery-test-${pid}`];
     for (const name of [dead, ...others]) mkdirSync(join(memory, name, 'nats'), { recursive: true });
+    mountSmallDisk(join(memory, dead, 'nats'), { mib: 1 });
     writeFileSync(join(memory, dead, 'nats/stream'), 'left');
     suites.sweep(memory, own);
     expect(readdirSync(memory).toSorted()).toEqual(others.toSorted());
