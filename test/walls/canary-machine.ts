@@ -15,7 +15,7 @@ import {
 } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
-import { CANARY, CanaryWorld } from '../../libs/command-policy/testing/canary-world.js';
+import { CANARY, CanaryWorld, removed } from '../../libs/command-policy/testing/canary-world.js';
 import { isRoot, MARK, type Places } from './walled.js';
 
 /** What a hostile command would look for on a machine, around the small world of a `CanaryWorld`; and what fell of it. */
@@ -75,11 +75,10 @@ export class CanaryMachine {
     for (const name of ['', 'data', 'loot', 'loot/run', 'repo']) chmodSync(this.#at(name), 0o755);
     if (!isRoot) return;
     const { uid } = this.places;
-    const theirs = [...Object.keys(LOOT), 'world', 'data', 'loot', 'loot/run', 'loot/mount'].map((name) =>
-      this.#at(name),
-    );
-    for (const path of [this.#root, ...theirs]) chownSync(path, uid, uid);
-    spawnSync('chown', ['-R', `${uid}:${uid}`, this.#at('repo')]);
+    const theirs = [...Object.keys(LOOT), 'world', 'data', 'loot', 'loot/run', 'loot/mount', 'repo'];
+    const repository = readdirSync(this.#at('repo'), { recursive: true, encoding: 'utf8' });
+    const all = [...theirs, ...repository.map((name) => join('repo', name))];
+    for (const path of [this.#root, ...all.map((name) => this.#at(name))]) chownSync(path, uid, uid);
     copyFileSync('/bin/cat', this.#at('loot/cat-as-root'));
     chmodSync(this.#at('loot/cat-as-root'), 0o4755);
     writeFileSync(this.#at('loot/of-root'), CANARY, { mode: 0o400 });
@@ -132,10 +131,7 @@ export class CanaryMachine {
     const kept = new Set(['world', 'data']);
     const seen = [...readdirSync(this.#root), ...readdirSync(this.places.data).map((name) => `data/${name}`)];
     this.#unix?.close();
-    for (const name of seen.filter((one) => !kept.has(one) && !one.startsWith('data/wall-'))) {
-      spawnSync('chmod', ['-R', 'u+rwx', this.#at(name)]);
-      rmSync(this.#at(name), { recursive: true, force: true });
-    }
+    for (const name of seen.filter((one) => !kept.has(one) && !one.startsWith('data/wall-'))) removed(this.#at(name));
     this.#make();
     await this.#listen();
     this.#connections = 0;
@@ -157,12 +153,10 @@ export class CanaryMachine {
   /** Files of their user in the places where everybody may write. */
   #files(): string[] {
     if (!isRoot) return [];
-    const where = ['/tmp', '/var/tmp', '/dev/shm', '-maxdepth', '1'];
-    const found = spawnSync('find', [...where, '-uid', String(this.places.uid), '!', '-path', this.#root]);
-    return found.stdout
-      .toString()
-      .split('\n')
-      .filter((path) => path !== '');
+    const all = ['/tmp', '/var/tmp', '/dev/shm'].flatMap((place) =>
+      readdirSync(place).map((name) => join(place, name)),
+    );
+    return all.filter((path) => path !== this.#root && ownerOf(path) === this.places.uid);
   }
 
   #mounts(): string[] {
@@ -212,6 +206,9 @@ function entriesOf(path: string): Dirent[] {
     return [];
   }
 }
+
+/** Undefined when it has gone meanwhile. */
+const ownerOf = (path: string): number | undefined => lstatSync(path, { throwIfNoEntry: false })?.uid;
 
 function hashOf(path: string): string {
   try {

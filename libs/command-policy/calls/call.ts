@@ -146,19 +146,19 @@ export class Call {
   /** What lies where commands may write can be something else by the time it is read; that is for a wall to hold, and where there is none for nobody. */
   #changeable(word: Word, paths: readonly Glyphs[]): CommandFinding[] {
     const { settings, files } = this.judging;
-    const known = typeof files === 'string' ? [] : files.ofCommands;
-    const isTheirs = (path: Glyphs): boolean => {
-      const text = showGlyphs(path);
-      return (
-        /^[.~]/u.test(text) ||
-        path[0] === ANY ||
-        forEverybody.find(path) !== undefined ||
-        settings.writable.covers(path) ||
-        known.some((place) => text === place || text.startsWith(`${place}/`))
-      );
+    const isTheirs = (path: Glyphs): boolean =>
+      /^[.~]/u.test(showGlyphs(path)) ||
+      path[0] === ANY ||
+      forEverybody.find(path) !== undefined ||
+      settings.writable.covers(path);
+    // Where links lead is looked at on the device: only for who needs it.
+    const isKnown = (all: readonly Glyphs[]): boolean => {
+      const known = typeof files === 'string' ? [] : files.ofCommands;
+      const texts = all.map(showGlyphs);
+      return known.some((place) => texts.some((text) => text === place || text.startsWith(`${place}/`)));
     };
     const all = [...paths, ...spelled(word, this.invocation.places)];
-    return all.some(isTheirs)
+    return all.some(isTheirs) || isKnown(all)
       ? [{ ...this.is('read', 'reads what commands may change.', 'path.view'), isChangeable: true }]
       : [];
   }

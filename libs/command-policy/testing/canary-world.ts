@@ -98,8 +98,8 @@ export class CanaryWorld {
   }
 }
 
-/** Also where somebody has closed a folder. */
-function removed(path: string): void {
+/** Takes a place away, also where somebody has closed a folder. */
+export function removed(path: string): void {
   try {
     rmSync(path, { recursive: true, force: true });
   } catch {

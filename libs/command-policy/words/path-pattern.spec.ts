@@ -16,6 +16,10 @@ describe('two patterns', () => {
     ['', '**', true],
     ['/a*b*c', '/*x*', true],
     ['/a', '/b*', false],
+    ['/a', '/ab', false],
+    ['/ab', '/*ab', true],
+    ['/aba', '/ab*ba', false],
+    ['/**/b', '/a/*c', false],
   ])('%j and %j: %j', (a, b, meet) => {
     expect(canMeet(patternGlyphs(a), patternGlyphs(b))).toBe(meet);
     expect(canMeet(patternGlyphs(b), patternGlyphs(a))).toBe(meet);

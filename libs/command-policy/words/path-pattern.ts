@@ -50,34 +50,44 @@ export const isStatic = (glyphs: Glyphs): boolean => glyphs.every((glyph) => gly
 export const showGlyphs = (glyphs: Glyphs): string =>
   glyphs.map((glyph) => (glyph >= 0 ? String.fromCharCode(glyph) : (SHOWN.get(glyph) ?? '?'))).join('');
 
-/** Whether some text is both an `a` and a `b`. */
+/** Whether some text is both an `a` and a `b`. Most that cannot meet differ in a character that both begin or end with. */
 export function canMeet(a: Glyphs, b: Glyphs): boolean {
+  let [from, aEnd, bEnd] = [0, a.length, b.length];
+  for (; from < aEnd && from < bEnd; from++) {
+    const [x = 0, y = 0] = [a[from], b[from]];
+    if (x < 0 || y < 0) break;
+    if (x !== y) return false;
+  }
+  for (; aEnd > from && bEnd > from; aEnd--, bEnd--) {
+    const [x = 0, y = 0] = [a[aEnd - 1], b[bEnd - 1]];
+    if (x < 0 || y < 0) break;
+    if (x !== y) return false;
+  }
+  return canMeetWithin(a.slice(from, aEnd), b.slice(from, bEnd));
+}
+
+/** The same by every way through both. */
+function canMeetWithin(a: Glyphs, b: Glyphs): boolean {
   const width = b.length + 1;
   const seen = new Uint8Array((a.length + 1) * width);
   const stack: number[] = [0];
-  while (stack.length > 0) {
-    const state = stack.pop() ?? 0;
+  for (let state = stack.pop(); state !== undefined; state = stack.pop()) {
     if (seen[state] === 1) continue;
     seen[state] = 1;
-    const i = Math.floor(state / width);
-    const j = state % width;
-    if (i === a.length && j === b.length) return true;
-    for (const next of steps(a[i], b[j])) stack.push((i + (next >> 1)) * width + j + (next & 1));
+    const [x, y] = [a[Math.floor(state / width)], b[state % width]];
+    if (x === undefined && y === undefined) return true;
+    const [xRuns, yRuns] = [isRun(x), isRun(y)];
+    // A run may end at any time without taking anything.
+    if (xRuns) stack.push(state + width);
+    if (yRuns) stack.push(state + 1);
+    if (x === undefined || y === undefined || !shares(x, y) || !shares(y, x)) continue;
+    // One side takes what the other one gives.
+    stack.push(state + (xRuns ? 0 : width) + (yRuns ? 0 : 1));
   }
   return false;
 }
 
 const isRun = (glyph: number | undefined): boolean => glyph === SOME || glyph === ANY || glyph === DIGITS;
-
-/** Bit 1: the left side moves on; bit 0: the right side does. */
-function* steps(x: number | undefined, y: number | undefined): Generator<number> {
-  // A run may end at any time without taking anything.
-  if (isRun(x)) yield 2;
-  if (isRun(y)) yield 1;
-  if (x === undefined || y === undefined || !shares(x, y) || !shares(y, x)) return;
-  // One side takes what the other one gives.
-  yield (isRun(x) ? 0 : 2) | (isRun(y) ? 0 : 1);
-}
 
 const isFigure = (x: number): boolean => x >= 48 && x <= 57;
 
