@@ -25,7 +25,6 @@ const LONGEST = [
   'test/e2e/agents.e2e.spec.ts',
   'test/e2e/command-line.e2e.spec.ts',
   'test/e2e/credentials.e2e.spec.ts',
-  'test/histories/home.e2e.spec.ts',
 ];
 
 const place = ({ path }) => {

@@ -1,14 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { SubmitAnswer, subjects, type RunView, type SearchAnswer } from '#proto';
-import { StoryModel } from '../e2e/agent-model.js';
+import { beforeAll, expect, it } from '@jest/globals';
+import { SubmitAnswer, subjects, type Experience, type RunView, type SearchAnswer } from '#proto';
 import { writeRequest } from '../e2e/requests.js';
-import { TestSystem, until } from '../e2e/system.js';
+import { type TestSystem, until } from '../e2e/system.js';
 import { parseExport } from '#libs/audit';
 import { readSecret } from '#libs/keys';
 import { requestRun } from '#libs/testing';
-import { HISTORIES, recordedVersions, runHistories } from './history-folder.js';
+import { HISTORIES, runHistories } from './history-folder.js';
 import { recordsOf } from './history-file.js';
 import { unpackHome } from './home-archive.js';
 
@@ -19,7 +18,15 @@ interface RecordedEnd {
   readonly data: { readonly commandId: string };
 }
 
-describe.each(recordedVersions())('a home of version %s', (version) => {
+/** What lies in the home of a system before it is started. */
+export const layHome = (version: string, home: string): Promise<void> =>
+  unpackHome(join(HISTORIES, version, 'home.tar.zst'), home);
+
+/**
+ * A system whose home is of that version, with two devices and a model that knows no story: nothing here asks it for anything. In the end nothing
+ * of then is open any more. All its runs are counted: nobody else has any yet.
+ */
+export function testsOfHome(version: string, given: () => TestSystem): void {
   const histories = new Map(runHistories(version).map((history) => [history.name, history]));
   const history = (name: string) => {
     const found = histories.get(name);
@@ -27,17 +34,8 @@ describe.each(recordedVersions())('a home of version %s', (version) => {
     return found;
   };
   let system: TestSystem;
-  /** Runs of goals need somebody who plans; nothing here asks it for anything. */
-  let model: StoryModel;
-
-  beforeAll(async () => {
-    model = await StoryModel.start({});
-    const prepare = (home: string) => unpackHome(join(HISTORIES, version, 'home.tar.zst'), home).then(() => model.env);
-    system = await TestSystem.startWith({ prepare }, '--devices', '2');
-  });
-  afterAll(async () => {
-    await system?.stop();
-    await model?.stop();
+  beforeAll(() => {
+    system = given();
   });
 
   it('serves every run as it was stored', async () => {
@@ -133,8 +131,19 @@ describe.each(recordedVersions())('a home of version %s', (version) => {
     expect(view.tasks[0]?.result?.value).toMatchObject({ stdout: expect.stringContaining('marked') });
   });
 
+  it('forgets what was learnt then when it is told to', async () => {
+    const learnt = async () => (await system.json<{ experiences: Experience[] }>('experience', 'ls')).experiences;
+    const { runId } = history('goal-learnt-from');
+    const known = await until('what was learnt', async () => {
+      const all = await learnt();
+      return all.some(({ source }) => source === runId) ? all : undefined;
+    });
+    for (const { id } of known) expect(await system.cli('experience', 'forget', id)).toMatchObject({ code: 0 });
+    await until('nothing to be known', async () => (await learnt()).length === 0 || undefined);
+  });
+
   it('is verified from end to end, what was added included', async () => {
     const { ok, runs } = await system.json<{ ok: boolean; runs: unknown[] }>('verify', '--all');
     expect([ok, runs.length]).toEqual([true, histories.size + 1]);
   });
-});
+}
