@@ -5,8 +5,8 @@ import { DeviceProcess, type DeviceProcessOptions } from './aip-faults-process.j
 export interface EffectCommand {
   readonly id: string;
   readonly seconds: number;
-  /** It ends only after the gate of its device is opened. */
-  readonly gated?: true;
+  /** It ends only after this gate of its device is opened. */
+  readonly gate?: string;
   /** Bytes of what it prints. */
   readonly prints?: number;
   /** Bytes that its command line has more than it needs. */
@@ -14,12 +14,11 @@ export interface EffectCommand {
 }
 
 const EFFECTS = 'effects';
-const GATE = 'gate';
 
-export function effectOf({ id, seconds, gated, prints = 0, padding = 0 }: EffectCommand): string {
+export function effectOf({ id, seconds, gate, prints = 0, padding = 0 }: EffectCommand): string {
   const output = prints === 0 ? `echo ${id}` : `head -c ${prints} /dev/zero | tr '\\0' x`;
   const comment = padding === 0 ? '' : ` # ${'x'.repeat(padding)}`;
-  const wait = gated === true ? `until [ -e ${GATE} ]; do sleep 0.05; done` : `sleep ${seconds}`;
+  const wait = gate !== undefined ? `until [ -e ${gate} ]; do sleep 0.05; done` : `sleep ${seconds}`;
   return `printf '%s\\n' ${id} >> ${EFFECTS}; ${wait}; ${output}${comment}`;
 }
 
@@ -55,9 +54,9 @@ export class FaultDevice {
     return this.process.lines(EFFECTS);
   }
 
-  /** Lets its gated commands end. */
-  openGate(): Promise<void> {
-    return this.process.write(GATE);
+  /** Lets the commands end that wait for it. */
+  openGate(gate: string): Promise<void> {
+    return this.process.write(gate);
   }
 
   async stop(): Promise<void> {

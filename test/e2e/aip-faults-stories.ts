@@ -116,7 +116,7 @@ export class FaultStories {
     return this.#keep({ fault: `${fault}, ${cuts} cuts`, fates, effects, backMs: back && back.at - since, endedMs });
   }
 
-  /** Nobody gets through until the device is lost; then it comes back, and what it did meanwhile is added to the log. Gated commands end in between. */
+  /** Nobody gets through until the device is lost; then it comes back, and what it did meanwhile is added to the log. */
   async away(fault: string, commands: readonly EffectCommand[], atLeastMs = 0): Promise<Row> {
     const rig = this.#rig;
     const device = await rig.device(fault, SLOTS);
@@ -124,7 +124,6 @@ export class FaultStories {
     await untilAtWork(device, commands);
     const [begun, over] = [performance.now(), sleep(atLeastMs)];
     device.proxy.goSilent();
-    await device.openGate();
     await Promise.all([rig.untilSeen(fault, ({ status }) => status === 'lost', begun), over]);
     const fates = await rig.fates(runId);
     const effects = await judged(fates, device);

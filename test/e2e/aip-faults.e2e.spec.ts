@@ -18,8 +18,8 @@ const RECONNECT_MAX_MS = 1_000;
 const LARGE_BYTES = 4_000;
 /** At 20 kB/s one is under way for longer than a silent peer is waited for. */
 const SLOW_BYTES = 80_000;
-/** What leaves a device as it was happens to this one, one after the other. */
-const ON = 'unharmed';
+/** What a device comes back from happens to this one, one after the other. */
+const ON = 'survivor';
 /** Ten times what is aimed at (the timeout and the grace): a liveness deadline. */
 const STATED_WITHIN_MS = 10 * (TASK_MS + LIMITS.stopGraceMs);
 
@@ -105,31 +105,33 @@ describe('a device whose network or processes fail', () => {
   ] as const)(
     'is killed in mid-command and %s its journal: what ran is unknown, the rest is executed',
     async (does, fault) => {
+      const commands = some(fault, 6, { seconds: 0, gate: `gate-of-${fault}` });
+      const ids = new Set(commands.map(({ id }) => id));
       let ran: string[] = [];
       const harm: Harm = async (device) => {
-        ran = await device.effects();
+        ran = (await device.effects()).filter((id) => ids.has(id));
         await device.process.kill9();
         const killed = performance.now();
         // What is left of the commands may end; those that nobody has begun pass through.
-        await device.openGate();
+        await device.openGate(`gate-of-${fault}`);
         if (does === 'loses') await device.process.forget();
         await device.process.begin();
         return killed;
       };
-      const { fates } = await stories.tell({ fault, commands: some(fault, 6, { seconds: 0, gated: true }), harm });
+      const { fates } = await stories.tell({ fault, on: ON, commands, harm });
       expect(withOutcome(fates, 'unknown')).toEqual(ran.toSorted());
       expect(withOutcome(fates, 'completed')).toHaveLength(fates.length - ran.length);
     },
   );
 
   it.each([
-    ['another one takes over', [1, 2]],
-    ['it alone is started again', [1]],
-  ] as const)('loses its gateway to kill -9 in mid-command, and %s', async (_, gateways) => {
-    const fault = `gateway-killed-of-${gateways.length}`;
+    ['another one takes over', { gateways: [1, 2] }],
+    ['it alone is started again', { gateways: [1], on: ON }],
+  ] as const)('loses its gateway to kill -9 in mid-command, and %s', async (_, where) => {
+    const fault = `gateway-killed-of-${where.gateways.length}`;
     const commands = some(fault, 6, { seconds: 1.5 });
     const harm: Harm = () => rig.system.kill9('aip-gateway').then(() => performance.now());
-    allCompleted(await stories.tell({ fault, commands, gateways, harm }));
+    allCompleted(await stories.tell({ fault, commands, harm, ...where }));
   });
 
   it('never lets a run hang: a tool that the device does not have is refused before anything begins', async () => {

@@ -26,7 +26,7 @@ export async function lostDevices(recording: Recording, { graceMs, deadAfterMs }
   });
   /** One that lasts for so long, or until the gate is opened. */
   const far = (id: string, seconds: number, more: object = {}) => {
-    const command = effectOf(seconds === 0 ? { id, seconds, gated: true } : { id, seconds });
+    const command = effectOf(seconds === 0 ? { id, seconds, gate: 'gate' } : { id, seconds });
     const target = { device: 'far-1' };
     return sh(id, '', { target, command: { tool: 'EXEC_CLI', arguments: { command, timeout: 600 } }, ...more });
   };
@@ -41,7 +41,7 @@ export async function lostDevices(recording: Recording, { graceMs, deadAfterMs }
   );
   await until('commands at work', async () => ((await device.effects()).length >= 2 ? true : undefined));
   device.proxy.goSilent();
-  await device.openGate();
+  await device.openGate('gate');
   await recording.untilEvent(lost, 'the loss', ({ type, data }) => type === 'TASK_FAILED' && data.taskId === 'gone');
   device.proxy.mend();
   await recording.ends(lost, 'partially_failed');
