@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { RecordedEdit, RecordedLine, RecordedRunEvent, Edit, RunRequest, TaskStarLine } from './index.js';
+import { RecordedEdit, RecordedLine, RecordedRunEvent, Edit, RunRequest, stdinSources, TaskStarLine } from './index.js';
 
 const line = { id: 'l', from: 'a', to: 'b' };
 const tasks = ['a', 'b'].map((id) => ({ id, name: id, target: { device: 'web-1' } }));
@@ -37,5 +37,22 @@ describe('a line without a type', () => {
       },
     });
     expect(event).toMatchObject({ data: { constellation: { lines: [{ type: 'unconditional' }] } } });
+  });
+});
+
+describe('what a command reads', () => {
+  const sources = (stdin: object | string | null) =>
+    stdinSources({ tool: 'EXEC_CLI', arguments: { command: 'cat', stdin: stdin as string } });
+
+  it('names tasks and fields in their order', () => {
+    const from = ['b', { task: 'a' }, { task: 'a', field: 'stderr' }];
+    expect(sources({ from })).toEqual(from);
+  });
+
+  it('is nothing of a task in a text, a secret, an empty list and anything else', () => {
+    const others = ['text', null, { from: [] }, { from: ['a'], more: 1 }, { secret: 's' }, { parts: [{ text: 'x' }] }];
+    for (const stdin of others) expect(sources(stdin)).toEqual([]);
+    expect(stdinSources({ tool: 'EXEC_CLI', arguments: { command: 'cat' } })).toEqual([]);
+    expect(stdinSources(undefined)).toEqual([]);
   });
 });

@@ -62,6 +62,14 @@ export const inputField = (input: TaskInput): string | undefined =>
 export const StdinFrom = z.strictObject({ from: z.array(TaskInput).min(1) });
 export type StdinFrom = z.infer<typeof StdinFrom>;
 
+/** The outputs that a command takes as its standard input, in their order. Most take none, and making sure of that by the schema is dear. */
+export function stdinSources(command: PlannedCall | undefined): readonly TaskInput[] {
+  const stdin = command?.arguments['stdin'];
+  if (typeof stdin !== 'object') return [];
+  const parsed = StdinFrom.safeParse(stdin);
+  return parsed.success ? parsed.data.from : [];
+}
+
 /** A condition over how something ended and what it answered. */
 const Condition = z.string().min(1).max(LIMITS.conditionCharsMax);
 

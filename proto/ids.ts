@@ -66,12 +66,14 @@ export const Instant = z.iso.datetime({ error: 'must be an RFC 3339 time in UTC,
 export type Instant = z.infer<typeof Instant>;
 /** The instant that is `ms` milliseconds after the epoch, as it is written in messages and events. */
 export function instantOf(ms: number): Instant {
-  if (ms !== last.ms) last = { ms, text: new Date(ms).toISOString() };
+  if (ms === last.ms) return last.text;
+  [last, older] = [older.ms === ms ? older : { ms, text: new Date(ms).toISOString() }, last];
   return last.text;
 }
 
-/** A decision asks for the same instant again and again. */
+/** A decision asks for the same instants again and again: that of now, and when what starts has to end. */
 let last = { ms: NaN, text: '' };
+let older = last;
 
 export const Sha256 = z.string().regex(/^[0-9a-f]{64}$/, 'must be a SHA-256 in lower-case hex');
 export type Sha256 = z.infer<typeof Sha256>;

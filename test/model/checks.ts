@@ -103,9 +103,9 @@ function* checkRetried(input: Input, { stage, world }: Taken): Generator<Violati
 
 /** I3 by the core's own audit, over every edit of a commit. */
 function* checkEdits(before: Run, events: readonly RunEvent[]): Generator<Violation> {
-  if (!events.some(({ type }) => type === 'CONSTELLATION_MODIFIED')) return;
+  const last = events.findLastIndex(({ type }) => type === 'CONSTELLATION_MODIFIED');
   let run = before;
-  for (const event of events) {
+  for (const event of events.slice(0, last + 1)) {
     const after = evolve(run, event);
     for (const { tasks, message } of checkEdit(run, event, after)) {
       yield { name: 'I3_ONLY_PENDING', message: `${tasks.join(', ')}: ${message}` };
@@ -278,12 +278,22 @@ function* checkStale(world: World, configuration: Configuration): Generator<Viol
   yield { name, message: `${JSON.stringify(found)} was judged before or never sent, and something follows from it` };
 }
 
+const told = new Map<string, readonly Input[]>();
+
+/** What may be said of the end of an attempt, kept: each world has a few, and they are the same in all. */
+function endsOf(taskId: string, attempt: number): readonly Input[] {
+  const key = `${taskId} ${attempt}`;
+  const known = told.get(key) ?? [completed(taskId, attempt), failed(taskId, attempt)];
+  told.set(key, known);
+  return known;
+}
+
 function staleInputs({ ledger, left, run }: World, { menu, verbs, mayAsk = [] }: Configuration): Input[] {
   const results = [...ledger.tasks].flatMap(([taskId, { attempt: last, status }]) => {
     const attempts = Array.from({ length: last + 1 }, (_, index) => index + 1);
     return attempts
       .filter((attempt) => attempt !== last || status !== 'RUNNING')
-      .flatMap((attempt) => [completed(taskId, attempt), failed(taskId, attempt)]);
+      .flatMap((attempt) => endsOf(taskId, attempt));
   });
   const asks = mayAsk.flatMap((taskId) => {
     const { attempt: last = 0, status } = ledger.tasks.get(taskId) ?? {};

@@ -88,12 +88,14 @@ class Search {
   #follow({ world, node }: Open, steps: readonly Step[]): Open[] {
     const opened: Open[] = [];
     let before: Taken | undefined;
+    const alone = new Map<Step, Taken>();
     let changes = isTerminal(world.run);
     for (const step of steps) {
       const to: Node = { parent: node, step, depth: node.depth + 1, number: this.states };
       const taken = this.#take(world, to);
+      alone.set(step, taken);
       this.transitions++;
-      if (step.swapped !== undefined && before !== undefined) this.#compare(to, before, taken);
+      if (step.swapped !== undefined && before !== undefined) this.#compare(to, before, taken, alone);
       before = taken;
       const key = keyOf(taken.world, this.#configuration);
       const known = this.#numbers.get(key);
@@ -126,13 +128,14 @@ class Search {
     }
   }
 
-  /** In one commit, and in two where nothing else follows from the first one. */
-  #compare(node: Node, one: Taken, other: Taken): void {
+  /** In one commit, and in two where nothing else follows from the first one: either was taken alone in the same world before. */
+  #compare(node: Node, one: Taken, other: Taken, alone: ReadonlyMap<Step, Taken>): void {
     this.#report(node, checkConfluence(one, other));
     const { result, edit } = node.step.swapped ?? {};
     if (result === undefined || edit === undefined) return;
-    const [first, second] = [result, edit].map((step) => take(one.stage, step, this.#configuration));
-    if (first?.events.length !== 1 || second?.events.length !== 1) return;
+    const [first, second] = [alone.get(result), alone.get(edit)];
+    if (first === undefined || second === undefined) throw new Error('what is swapped was not taken alone');
+    if (first.events.length !== 1 || second.events.length !== 1) return;
     const ends = [
       take(first.world, edit, this.#configuration),
       take(second.world, result, this.#configuration),

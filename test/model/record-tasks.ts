@@ -1,4 +1,4 @@
-import { inputTask, LIMITS, type RunEvent, StdinFrom } from '#proto';
+import { inputTask, LIMITS, type RunEvent, stdinSources } from '#proto';
 import {
   callsLeft,
   type Entry,
@@ -53,9 +53,8 @@ export function start(draft: Draft, data: Data<'TASK_STARTED'>, occasion: Occasi
 /** What a task takes of its predecessors: the outputs of those that ran and of whose end something is known. */
 function outputsFor(draft: Draft, { star }: Entry): Data<'TASK_STARTED'>['inputs'] {
   const { tasks } = draft;
-  const stdin = StdinFrom.safeParse(star.command?.arguments['stdin']);
   const before = linesInto(draft, star.id).map(({ from }) => from);
-  return (star.command === undefined ? before : (stdin.data?.from ?? []).map(inputTask)).flatMap((taskId) => {
+  return (star.command === undefined ? before : stdinSources(star.command).map(inputTask)).flatMap((taskId) => {
     const { status, attempt = 0, isKnown, ranIn } = tasks.get(taskId) ?? {};
     if (attempt === 0 || isKnown !== true || (status !== 'COMPLETED' && status !== 'FAILED')) return [];
     return [{ taskId, attempt, ...(typeof ranIn === 'string' ? { runId: ranIn } : {}) }];

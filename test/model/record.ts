@@ -35,12 +35,12 @@ export function record(
   const draft: Draft = { ...before, tasks: new Map(before.tasks), owed: new Set() };
   const report: Report = (name, message) => void violations.push({ name, message });
   for (const event of events) recordOne(draft, event, occasion, report);
-  const { owed, ...ledger } = draft;
-  for (const taskId of owed) report('RETRIES', `${taskId} failed, and its policy allows another try`);
+  for (const taskId of draft.owed) report('RETRIES', `${taskId} failed, and its policy allows another try`);
   if (draft.round !== null && draft.round.rejections > LIMITS.repairsMax) {
     report('ROUNDS', `round ${draft.round.editId} goes on after ${draft.round.rejections} refusals`);
   }
-  return { ledger: { ...ledger, sequence: ledger.sequence + events.length }, violations };
+  draft.sequence += events.length;
+  return { ledger: draft, violations };
 }
 
 /** A fork is another run: it may begin where one has ended. */

@@ -28,13 +28,14 @@ export function stepsOf(world: World, configuration: Configuration): Step[] {
   const results = resultSteps(world, configuration);
   const proposals = proposalSteps(world, configuration);
   const asks = askSteps(world, configuration);
+  const due = dueOf(world);
   const inputs = [...proposals, ...asks, ...verbs.filter(({ change }) => change === undefined)];
   return [
     ...results.map(({ step }) => step),
     ...proposals,
     ...asks,
     ...verbs,
-    ...timeSteps(world),
+    ...timeSteps(world, due),
     ...linkSteps(world, configuration),
     ...crashSteps(world),
     ...results.flatMap(({ taskId, step }) =>
@@ -46,7 +47,7 @@ export function stepsOf(world: World, configuration: Configuration): Step[] {
         isEdit(other) ? { ...both(other, step), swapped: { result: step, edit: other } } : both(other, step),
       ]),
     ),
-    ...lateSteps(world, [...results.map(({ step }) => step), ...proposals, ...asks, ...verbs.filter(isWord)]),
+    ...lateSteps(world, due, [...results.map(({ step }) => step), ...proposals, ...asks, ...verbs.filter(isWord)]),
   ];
 }
 
@@ -185,7 +186,18 @@ function outageOf({ deadlineAt }: Ledger, name: string): Pick<Step, 'kind' | 'la
   return { kind: 'timer', label: name, inputs: [WAKE], change: { now: deadlineAt } };
 }
 
-export function verbOf(name: string, action: Exclude<VerbOffer['action'], typeof FORK | typeof OUTAGE>): Input {
+type Word = Exclude<VerbOffer['action'], typeof FORK | typeof OUTAGE>;
+
+const spoken = new WeakMap<Word, Input>();
+
+/** Kept, as proposals are: each world is asked what a person may say in it. */
+export function verbOf(name: string, action: Word): Input {
+  const input = spoken.get(action) ?? wordOf(name, action);
+  spoken.set(action, input);
+  return input;
+}
+
+function wordOf(name: string, action: Word): Input {
   if (action.verb !== 'PROPOSE') return verb(action, name);
   const proposal = Proposal.parse({ editId: null, edits: action.edits });
   return { kind: 'verb', id: name, by: ALICE, action: { verb: 'PROPOSE', proposal, delegated: false } };
@@ -218,8 +230,7 @@ export function mayStart(ledger: Ledger, taskId: string): boolean {
 }
 
 /** Time passes to the next instant at which something is due. What is polled meanwhile finds nothing new. */
-function timeSteps(world: World): Step[] {
-  const due = dueOf(world);
+function timeSteps(world: World, due: number): Step[] {
   if (due === Infinity) return [];
   return [
     { kind: 'timer', label: `${Math.round((due - world.now) / 1000)} s pass`, inputs: [WAKE], change: { now: due } },
@@ -227,8 +238,7 @@ function timeSteps(world: World): Step[] {
 }
 
 /** What arrives at the very instant at which something else is due. */
-function lateSteps(world: World, steps: readonly Step[]): Step[] {
-  const due = dueOf(world);
+function lateSteps(world: World, due: number, steps: readonly Step[]): Step[] {
   if (due === Infinity) return [];
   const late = `${Math.round((due - world.now) / 1000)} s pass, and then`;
   return steps.map((step) => ({ ...step, kind: 'both', label: `${late} ${step.label}`, change: { now: due } }));

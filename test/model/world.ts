@@ -1,4 +1,4 @@
-import type { AgentProfile, RunCommit, RunEvent, TaskStar, TaskStarLine } from '#proto';
+import { instantOf, type AgentProfile, type RunCommit, type RunEvent, type TaskStar, type TaskStarLine } from '#proto';
 import {
   type Answer,
   type Circumstances,
@@ -14,7 +14,7 @@ import {
 } from '#libs/constellation';
 import { fleet, HASH, instant, requested, T0, withAgents } from '../../libs/constellation/testing/given.js';
 import type { Configuration, Limits } from './configuration.js';
-import { definition, EMPTY, type Ledger } from './ledger.js';
+import { definition, EMPTY, type Ledger, triggerName } from './ledger.js';
 import type { Occasion, Violation } from './occasion.js';
 import { record } from './record.js';
 
@@ -168,7 +168,7 @@ function stored({ run, now }: World, inputs: readonly Input[], { events, answers
     commit: '01ARZ3NDEKTSV4RRFFQ69G5FAV',
     runId: run.runId,
     number: run.number + 1,
-    at: new Date(now).toISOString(),
+    at: instantOf(now),
     by: { service: 'model', instance: 'model' },
     causes,
     events: recorded,
@@ -184,7 +184,8 @@ function stored({ run, now }: World, inputs: readonly Input[], { events, answers
 export function keyOf({ run, now, links, left, starvedOf, isSettled }: World, { verbs }: Configuration): string {
   const until = (at: string | null | undefined) => (at ? Math.max(instantAt(at) - now, 0) : '');
   const { editing, graph } = run;
-  const triggers = (list: Run['queued']) => list.map((trigger) => JSON.stringify(trigger)).toSorted();
+  const triggers = (list: Run['queued']) =>
+    list.map((one) => (one.kind === 'device' ? `${one.kind} ${one.taskId}` : triggerName(one))).toSorted();
   const tasks = [...run.tasks].map((task) => {
     const { star, status, attempt, deviceId, sessionId, stopping, error, skippedBy } = task;
     const head = `${starNumber(star)}${status.slice(0, 2)}${attempt}${task.judged ? 'J' : ''}`;
@@ -210,7 +211,7 @@ export function keyOf({ run, now, links, left, starvedOf, isSettled }: World, { 
     triggers(run.queued).join(),
     tasks.join(' '),
     lines.join(''),
-    [...run.usedIds].toSorted().join(),
+    sortedOf(run.usedIds),
     [...run.ready].join(),
     links.map(({ isUp, session }) => `${isUp}${session}`).join(),
     `${left.edits}${left.disconnects}${left.crashes}${left.verbs.join()}`,
@@ -225,6 +226,15 @@ const instants = new Map<string, number>();
 function instantAt(text: string): number {
   const known = instants.get(text) ?? Date.parse(text);
   instants.set(text, known);
+  return known;
+}
+
+const sorted = new WeakMap<Run['usedIds'], string>();
+
+/** Kept: only edits make another set. */
+function sortedOf(ids: Run['usedIds']): string {
+  const known = sorted.get(ids) ?? [...ids].toSorted().join();
+  sorted.set(ids, known);
   return known;
 }
 

@@ -173,9 +173,10 @@ type Writes =
 export function boardWritesOf(run: Run, index: number, result: TaskResult, at: Instant): Writes {
   const { star, judged, attempt } = run.tasks.at(index);
   const events: RunEvent[] = [];
+  if (star.board === undefined) return { ok: true, events };
   let { board } = run;
   const judge = judged || isAgentTask(star) || readsModelText(run, star.id);
-  for (const { name, field } of star.board ?? []) {
+  for (const { name, field } of star.board) {
     const value = fieldOf(result, field);
     if (value === undefined)
       return { ok: false, problem: `board.${name}: its result has no whole ${field ?? 'value'}` };

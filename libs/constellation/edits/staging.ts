@@ -2,7 +2,7 @@ import {
   filesTaken,
   inputTask,
   type LineId,
-  StdinFrom,
+  stdinSources,
   type Target,
   type TaskId,
   type TaskStar,
@@ -315,8 +315,7 @@ function doesOtherwise(before: TaskStar, after: TaskStar): boolean {
 /** An agent reads, too, but what it makes of it is its own, and its commands are judged anyway. */
 function reads({ command, files }: TaskStar, from: TaskId): boolean {
   if (command !== undefined && files?.in?.some((input) => filesTaken(input).from === from) === true) return true;
-  const stdin = StdinFrom.safeParse(command?.arguments['stdin']);
-  return stdin.success && stdin.data.from.some((input) => inputTask(input) === from);
+  return stdinSources(command).some((input) => inputTask(input) === from);
 }
 
 /** Lines and tasks may have the same ids; no id has a colon. */

@@ -10,7 +10,7 @@ import {
   HAS_WORKSPACES,
   inputTask,
   type RunId,
-  StdinFrom,
+  stdinSources,
   type TaskId,
   type TaskStar,
   type Verification,
@@ -170,7 +170,5 @@ function sourcesOf(run: Run, index: number): readonly Source[] {
       named ?? graph.linesInto.at(plannedAt(run, index)).map((line) => ({ position: sourceOf(graph, line) }));
     return [...new Map(sources.map((source) => [JSON.stringify(source), source])).values()];
   }
-  const parsed = StdinFrom.safeParse(star.command?.arguments['stdin']);
-  if (!parsed.success) return [];
-  return parsed.data.from.map((input) => ({ position: positionOf(graph.taskIndex, inputTask(input)) }));
+  return stdinSources(star.command).map((input) => ({ position: positionOf(graph.taskIndex, inputTask(input)) }));
 }

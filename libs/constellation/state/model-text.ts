@@ -1,4 +1,4 @@
-import { inputTask, StdinFrom, type TaskId } from '#proto';
+import { inputTask, stdinSources, type TaskId } from '#proto';
 import { boardReferences } from '../board/index.js';
 import { isAgentTask } from './budget.js';
 import type { TaskState } from './task.js';
@@ -19,8 +19,7 @@ export function readsModelText(run: Run, taskId: TaskId): boolean {
     const { star, judged } = tasks.at(index);
     if (id !== taskId && (judged || isAgentTask(star))) return true;
     if (takesUnread(run, tasks.at(index), id === taskId ? null : tasks.at(index).startedAt)) return true;
-    const stdin = StdinFrom.safeParse(star.command?.arguments['stdin']);
-    for (const source of stdin.success ? stdin.data.from.map(inputTask) : []) {
+    for (const source of stdinSources(star.command).map(inputTask)) {
       if (seen.has(source)) continue;
       seen.add(source);
       open.push(source);

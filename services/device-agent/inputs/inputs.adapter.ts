@@ -6,6 +6,7 @@ import {
   inputField,
   inputTask,
   LIMITS,
+  stdinSources,
   type ArtifactRef,
   type AttemptCommit,
   type AttemptFinished,
@@ -21,7 +22,7 @@ import { ArtifactError, dropArtifact, getArtifact, openArtifact, putArtifact, re
 import { token } from '#libs/platform';
 import type { AttemptOrder, ExactOrder } from '#libs/attempt';
 import { AGENT, placeOfText, storedOutput, wholeTextAt, type MadeBy, type WholeText } from './result-text.js';
-import { bytesOf, inlineTexts, sourcesOf, withParts, withText } from './stdin.js';
+import { bytesOf, inlineTexts, withParts, withText } from './stdin.js';
 
 /** A result that lies in ARTIFACTS as JSON is read whole to find the text in it, up to this many bytes. */
 const RESULT_BYTES_MAX = 64 * 1024 * 1024;
@@ -85,7 +86,7 @@ export type Prepared =
  */
 export async function preparedCommand(order: ExactOrder, sources: InputSources): Promise<Prepared> {
   const { command } = order.start;
-  if (sourcesOf(command).length === 0) return { kind: 'ready', command };
+  if (stdinSources(command).length === 0) return { kind: 'ready', command };
   try {
     return { kind: 'ready', command: await delivered(command, order, sources) };
   } catch (error) {
@@ -117,7 +118,7 @@ async function delivered(command: CommandCall, order: ExactOrder, sources: Input
 async function partsOf(order: ExactOrder, sources: InputSources): Promise<StdinPart[]> {
   const known = new Map<TaskId, Promise<InputSource>>();
   const parts: StdinPart[] = [];
-  for (const input of sourcesOf(order.start.command)) {
+  for (const input of stdinSources(order.start.command)) {
     const named = inputTask(input);
     // Of a task on several devices there is one for each of them.
     const ofNamed = order.start.inputs.filter(({ taskId, of = taskId }) => of === named);

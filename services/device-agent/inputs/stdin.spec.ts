@@ -1,25 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import { AIP_LIMITS, type StdinPart } from '#proto';
-import { bytesOf, inlineTexts, sourcesOf, withParts, withText } from './stdin.js';
+import { bytesOf, inlineTexts, withParts, withText } from './stdin.js';
 
 const command = (stdin: object | string, tool = 'EXEC_CLI') => ({
   tool,
   arguments: { command: 'cat', stdin: stdin as string },
 });
 const artifact = (bytes: number): StdinPart => ({ artifact: { sha256: 'a'.repeat(64), bytes } });
-
-describe('sourcesOf', () => {
-  it('names tasks and fields in their order', () => {
-    const from = ['b', { task: 'a' }, { task: 'a', field: 'stderr' }];
-    expect(sourcesOf(command({ from }))).toEqual(from);
-  });
-
-  it('finds none in a text, a secret, an empty list and anything else', () => {
-    for (const stdin of ['text', { from: [] }, { from: ['a'], more: 1 }, { secret: 's' }, { parts: [{ text: 'x' }] }]) {
-      expect(sourcesOf(command(stdin))).toEqual([]);
-    }
-  });
-});
 
 describe('withText', () => {
   it('changes no other argument and not the order itself', () => {

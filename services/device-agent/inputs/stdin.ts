@@ -1,4 +1,4 @@
-import { AIP_LIMITS, StdinFrom, StdinParts, type CommandCall, type Json, type StdinPart, type TaskInput } from '#proto';
+import { AIP_LIMITS, StdinParts, type CommandCall, type Json, type StdinPart } from '#proto';
 
 /** The one tool whose input a device takes as a file. */
 const TAKES_FILES = 'EXEC_CLI';
@@ -8,12 +8,6 @@ const REQUEST_BYTES = 4 * 1024;
 const BYTES_MAX = AIP_LIMITS.commandBytesMax - REQUEST_BYTES;
 /** Texts that travel in a command although others travel as files. */
 const INLINE_BYTES_MAX = 256 * 1024;
-
-/** The sources of a command's standard input, in the order in which they are delivered; none when it takes no outputs. */
-export function sourcesOf(command: CommandCall): readonly TaskInput[] {
-  const parsed = StdinFrom.safeParse(command.arguments['stdin']);
-  return parsed.success ? parsed.data.from : [];
-}
 
 /** The command with what it reads; null when that does not fit into a request. */
 export function withText(command: CommandCall, text: string): CommandCall | null {
