@@ -45,17 +45,26 @@ const limitsOf = (name: Name) => (COMMANDS[name][1] === 'exec.limits.cpuSeconds'
 describe.each(['none', 'bwrap', 'util-linux'])('behind %s', (kind) => {
   let root: string;
   const ended = new Map<Name, Executed>();
+  const settled = new Map<typeof LIMITS, ReturnType<typeof execSettings>>();
+  /** A client tries its wall when it starts, not for each command. */
+  const settings = (limits: typeof LIMITS) => {
+    const known = settled.get(limits);
+    const made =
+      known ??
+      execSettings({
+        dataDir: root,
+        jailDir: join(root, 'jail'),
+        confined: false,
+        secretsDir: null,
+        runAs: undefined,
+        sandbox: kind,
+        config: DeviceConfig.parse({ exec: { limits }, outputBytesMax: 0 }),
+      });
+    settled.set(limits, made);
+    return made;
+  };
   const run = async (command: string, limits: typeof LIMITS = LIMITS): Promise<Executed> => {
-    const settings = await execSettings({
-      dataDir: root,
-      jailDir: join(root, 'jail'),
-      confined: false,
-      secretsDir: null,
-      runAs: undefined,
-      sandbox: kind,
-      config: DeviceConfig.parse({ exec: { limits }, outputBytesMax: 0 }),
-    });
-    const exec = new ExecCli({ settings, env: process.env, now: () => 0 });
+    const exec = new ExecCli({ settings: await settings(limits), env: process.env, now: () => 0 });
     return exec.runWhole(ExecCliInput.parse({ command }), {
       signal: new AbortController().signal,
       tell: () => Promise.resolve(),
