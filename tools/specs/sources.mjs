@@ -5,6 +5,7 @@ import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from '
 import { createRequire, enableCompileCache, registerHooks } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { setFlagsFromString } from 'node:v8';
 import { current } from './globals.mjs';
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../..');
@@ -82,6 +83,13 @@ function keep(file, text) {
   renameSync(`${file}.${process.pid}`, file);
 }
 
+/**
+ * What programs of ours tell V8: who moves files (file-memory.adapter), whose buffers would have the whole heap of a worker marked again
+ * and again, and the grammar of bash (bash-grammar.adapter). V8 takes code only under the words under which it was kept: told later, all
+ * that a worker loads after that would be compiled anew.
+ */
+const ENGINE_FLAGS = ['--scavenger-max-new-space-capacity-mb=1', '--no-wasm-tier-up', '--no-wasm-dynamic-tiering'];
+for (const flag of ENGINE_FLAGS) setFlagsFromString(flag);
 mkdirSync(CACHE, { recursive: true });
 enableCompileCache(join(CACHE, 'v8'));
 registerHooks({
