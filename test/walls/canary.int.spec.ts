@@ -90,7 +90,8 @@ describe('a line that runs unasked, behind its wall', () => {
         parseOrdinary(corpus('ordinary.txt')),
         parseEveryday(corpus('everyday.txt')),
       ];
-      const all = files.flat().map(({ command }) => command);
+      // Some lines are in two of them.
+      const all = [...new Set(files.flat().map(({ command }) => command))];
       const tally = new CanaryTally('the corpus');
       const passed = tried[0]?.passed(all) ?? [];
       const fallen = await byAll(async (by, at) => {

@@ -1,5 +1,17 @@
-import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { isUtf8 } from 'node:buffer';
+import {
+  chmodSync,
+  lchownSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type ClientKind, isRoot, Walled } from './walled.js';
 
@@ -49,13 +61,14 @@ export class EverydayMachine {
     writeFileSync(this.#tmp, 'an error\n');
     rmSync(`${this.#tmp}.errors`, { force: true });
     chmodSync(this.#root, 0o755);
-    if (isRoot) spawnSync('chown', ['-R', '-h', `${this.#uid}:${this.#uid}`, this.#root, this.#tmp]);
+    if (!isRoot) return;
+    for (const path of [this.#root, ...below(this.#root), this.#tmp]) lchownSync(path, this.#uid, this.#uid);
   }
 
   /** Names, modes and texts of what lines may write. */
   now(): string {
-    const text = `cd ${this.#root}/srv && find . -printf '%p %m %l\\n' | sort && grep -rI . . | sort; cat ${this.#tmp}.errors`;
-    return spawnSync('/bin/sh', ['-c', text]).stdout.toString();
+    const all = [...below(join(this.#root, 'srv')), `${this.#tmp}.errors`];
+    return all.map((path) => `${path} ${seen(path)}\n`).join('');
   }
 
   walled(client: ClientKind): Promise<Walled> {
@@ -67,5 +80,29 @@ export class EverydayMachine {
 
   end(): void {
     for (const path of [this.#root, this.#tmp, `${this.#tmp}.errors`]) rmSync(path, { recursive: true, force: true });
+  }
+}
+
+const below = (folder: string): string[] =>
+  readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .map((name) => join(folder, name))
+    .sort();
+
+/** What is no text (an archive, say) can be another one each time that it is made. */
+function seen(path: string): string {
+  const stats = lstatSync(path, { throwIfNoEntry: false });
+  if (stats === undefined) return 'is not there';
+  const mode = stats.mode.toString(8);
+  if (stats.isSymbolicLink()) return `${mode} ${readlinkSync(path)}`;
+  const content = stats.isFile() ? contentOf(path) : Buffer.of();
+  return `${mode} ${isUtf8(content) && !content.includes(0) ? content.toString() : ''}`;
+}
+
+/** Nothing of what somebody has closed. */
+function contentOf(path: string): Buffer {
+  try {
+    return readFileSync(path);
+  } catch {
+    return Buffer.of();
   }
 }
