@@ -8,6 +8,22 @@ import { sourceMaps } from './sources.mjs';
 const require = createRequire(import.meta.url);
 /** What a file can set for itself, kept by Jest on the global object of its realm. */
 const OF_ONE_FILE = [Symbol.for('EVENT_HANDLERS'), Symbol.for('TEST_TIMEOUT_SYMBOL'), Symbol.for('RETRY_TIMES')];
+/** Between two frames of a stack. */
+const AT = '\n    at ';
+
+/**
+ * Jest copies every frame of a stack to say where it stands in a source: so does this, for frames of what was compiled. Who notes a stack
+ * for each of its calls, as the driver of a browser does, has no others.
+ */
+function stackWith(mapped) {
+  const isCompiled = (frame) => sourceMaps.has(frame.getFileName());
+  return ({ name, message }, frames) => {
+    const compiled = frames.filter(isCompiled);
+    const places = compiled.length === 0 ? [] : mapped({}, compiled).split(AT).slice(1);
+    const lines = frames.map((frame) => (isCompiled(frame) ? places.shift() : String(frame)));
+    return [`${name ?? 'Error'}: ${message ?? ''}`, ...lines].join(AT);
+  };
+}
 
 /** The parts of `jest` that specs use. There is no mocking of modules: they are shared. */
 function jestObject(environment) {
@@ -49,6 +65,8 @@ export default class SharedRuntime {
 
   setGlobalsForRuntime(globals) {
     const [jest, expect] = [jestObject(this.#environment), quick(globals.expect)];
+    // Jest has set its own for this file.
+    Error.prepareStackTrace = stackWith(Error.prepareStackTrace);
     setCurrent({ ...globals, jest, expect, url: this.#url });
   }
 
