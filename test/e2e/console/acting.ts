@@ -63,7 +63,7 @@ export function testsOfActing(rig: () => ConsoleRig): void {
     });
     expect(notices[0]).toMatch(/^Orrery: \d+ open: somebody is needed\.$/u);
     await away.close();
-    await viewer.goto(`/runs/${run}`);
+    await walk(viewer, `/runs/${run}`);
     await star(viewer, 'Tidy the logs', 'running').waitFor();
     for (const name of ['Pause', 'Cancel run', 'Fork from here', 'Say'])
       expect([name, await viewer.getByRole('button', { name, exact: true }).count()]).toEqual([name, 0]);

@@ -80,6 +80,7 @@ export function testsOfOutages(rig: () => ConsoleRig): void {
 
   it('of PostgreSQL leaves the lists right', async () => {
     const page = await rig().operator();
+    await page.goto('/new');
     await submitPlan(page, plan('postgres', 'postgres'));
     await walk(page, '/');
     const row = page.getByRole('row', { name: /Outlive the postgres/u });
@@ -95,6 +96,7 @@ export function testsOfOutages(rig: () => ConsoleRig): void {
 
 /** A run that waits, with its page, on which every picture is noted. */
 async function begun(page: Page, part: Killed['part']): Promise<string> {
+  await page.goto('/new');
   const run = await submitPlan(page, plan(part, part));
   await star(page, 'Outlive', 'running, on web-1').waitFor();
   await page.evaluate(WATCH);

@@ -47,7 +47,7 @@ export function testsOfRecording(rig: () => ConsoleRig): void {
 
   it('gives limits to another system', async () => {
     const page = await rig().operator();
-    await page.goto(`/people?open=${SHOP}`);
+    await walk(page, `/people?open=${SHOP}`);
     await page.getByRole('button', { name: 'Give limits' }).click();
     await page.getByLabel('Requests in any minute').fill('30');
     await page.getByLabel('Runs that it follows').selectOption('all');
@@ -60,7 +60,7 @@ export function testsOfRecording(rig: () => ConsoleRig): void {
 
   it('approves a plan beforehand, and takes that back', async () => {
     const page = await rig().operator();
-    await page.goto('/runbooks/fleet-health');
+    await walk(page, '/runbooks/fleet-health');
     await press(page, 'Approve beforehand', '7');
     const given = page.getByRole('region', { name: 'Approved beforehand' });
     await given.getByText('counts', { exact: true }).waitFor();
@@ -76,7 +76,7 @@ export function testsOfRecording(rig: () => ConsoleRig): void {
 
   it('takes on and settles a message that no service could handle', async () => {
     const page = await rig().operator();
-    await page.goto('/attention');
+    await walk(page, '/attention');
     const letter = page.locator('li.kind-dead-letter');
     await letter.getByRole('button', { name: 'Take on' }).click();
     await confirm(page, 'Take on');
@@ -117,7 +117,7 @@ export function testsOfRecording(rig: () => ConsoleRig): void {
 
   it('removes the directory of a run from its device', async () => {
     const page = await rig().operator();
-    await page.goto(`/fleet?open=${DEVICE}`);
+    await walk(page, `/fleet?open=${DEVICE}`);
     const drawer = page.getByRole('dialog', { name: DEVICE });
     await drawer.getByRole('button', { name: `Remove the directory of ${kept}` }).click();
     await confirm(page, 'Remove');
@@ -132,7 +132,7 @@ export function testsOfRecording(rig: () => ConsoleRig): void {
 
   it('teaches the planner by hand, and makes it forget; not where it learns nothing', async () => {
     const page = await rig().operator();
-    await page.goto('/examples');
+    await walk(page, '/examples');
     const steps = [{ device: 'web-1', description: 'Look how full they are', command: 'df -h', result: '91%' }];
     const taught = { name: 'disks-by-hand', request: 'Which disks are nearly full (plan-taught)', steps };
     await page.getByRole('button', { name: 'Teach by hand' }).click();

@@ -9,7 +9,7 @@ export const star = (page: Page, name: string, status = ''): Locator =>
 
 /** Asks for a run as a plan, in the form, and waits for its page. */
 export async function submitPlan(page: Page, plan: object): Promise<string> {
-  await page.goto('/new');
+  await walk(page, '/new');
   await page.getByRole('tab', { name: 'As a plan' }).click();
   await page.getByLabel('TaskConstellation, as JSON').fill(JSON.stringify(plan));
   return sent(page);
@@ -17,7 +17,7 @@ export async function submitPlan(page: Page, plan: object): Promise<string> {
 
 /** Asks for a run in words, in the form, and waits for its page. */
 export async function submitGoal(page: Page, goal: string): Promise<string> {
-  await page.goto('/new');
+  await walk(page, '/new');
   await page.getByLabel('What is wanted').fill(goal);
   return sent(page);
 }
@@ -45,8 +45,15 @@ export async function runShown(page: Page): Promise<string> {
   return new URL(page.url()).pathname.slice('/runs/'.length);
 }
 
-/** Goes to another page as a link of the application does, without loading it anew; what was open is closed. */
+/**
+ * Goes to another page as a link of the application does, without loading it anew; what was open is closed. A browser that has shown nothing
+ * yet loads it.
+ */
 export async function walk(page: Page, path: string): Promise<void> {
+  if (page.url() === 'about:blank') {
+    await page.goto(path);
+    return;
+  }
   await page.keyboard.press('Escape');
   const to = JSON.stringify(path);
   await page.evaluate(`history.pushState(null, '', ${to}); dispatchEvent(new PopStateEvent('popstate'))`);
