@@ -15,7 +15,7 @@ import { FLAG_RULE } from './engine-flags.js';
 import { HOUSE_RULES } from './house.js';
 import { MODULE_RULE } from './modules.js';
 import { each, type Rule } from './rule.js';
-import type { Facts } from './source.js';
+import { commentsOf, type Facts } from './source.js';
 
 type FileCheck = (file: Facts) => readonly string[];
 
@@ -246,7 +246,7 @@ const HOUSE: readonly Rule[] = [
     name: 'no comment switches a check off',
     reason: 'an exception is a decision: it is written down in docs/adr',
     covers: (path) => isTypeScript(path) || path.endsWith('.mjs'),
-    offences: perFile(({ comments }) => comments.filter((text) => DISABLE.test(text)).map((text) => text.slice(0, 80))),
+    offences: perFile((file) => disablingComments(file).map((text) => text.slice(0, 80))),
     planted: ['// eslint-disable-next-line', '/* oxlint-disable */', '// @ts-ignore', '// @ts-expect-error'].map(
       (comment) => [{ path: 'libs/aip/a.ts', text: `${comment}\nexport const a = 1;` }],
     ),
@@ -333,6 +333,8 @@ const WRITERS = new Set(['orchestrator', 'planner', 'device-agent', 'registry', 
 const ACKS = new Set(['ack', 'ackAck', 'nak', 'term', 'working']);
 const DISABLE =
   /(?:eslint|oxlint|biome)-(?:disable|ignore)|@ts-(?:ignore|expect-error|nocheck)|(?:istanbul|c8|v8) ignore/u;
+const disablingComments = (file: Facts) =>
+  DISABLE.test(file.text) ? commentsOf(file).filter((text) => DISABLE.test(text)) : [];
 /** Modules that reach out of the process, and frameworks. */
 const WORLD =
   /^(?:node:(?:fs|net|http|https|http2|tls|dns|dgram|child_process|cluster|worker_threads|timers|readline)(?:\/|$)|@nats-io\/|@nestjs\/|@modelcontextprotocol\/|(?:pg|typeorm|ws|execa|systeminformation|pino)$)/u;

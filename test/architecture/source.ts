@@ -30,7 +30,6 @@ export interface Facts extends Source {
   /** Clocks, dice, timers, the process: by the name under which they are reached, and `await`. */
   readonly ambient: readonly string[];
   readonly strings: readonly string[];
-  readonly comments: readonly string[];
   readonly hasDefaultExport: boolean;
   readonly hasEnum: boolean;
 }
@@ -75,6 +74,9 @@ export function factsOf(source: Source): Facts {
   return facts;
 }
 
+/** What stands in comments is no code: nobody here asks for the tags in them. */
+const AS_CODE = { languageVersion: ts.ScriptTarget.Latest, jsDocParsingMode: ts.JSDocParsingMode.ParseNone };
+
 function readFacts(source: Source): Facts {
   const facts = {
     ...source,
@@ -83,12 +85,11 @@ function readFacts(source: Source): Facts {
     methods: [] as string[],
     ambient: [] as string[],
     strings: [] as string[],
-    comments: [] as string[],
     hasDefaultExport: false,
     hasEnum: false,
   };
   if (!/\.(?:ts|tsx|mjs)$/u.test(source.path)) return facts;
-  const file = ts.createSourceFile(source.path, source.text, ts.ScriptTarget.Latest);
+  const file = ts.createSourceFile(source.path, source.text, AS_CODE);
   const visit = (node: ts.Node): void => {
     noteModule(node, facts.imports);
     noteAmbient(node, facts.ambient);
@@ -102,7 +103,6 @@ function readFacts(source: Source): Facts {
   };
   visit(file);
   facts.exports.push(...new Set(file.statements.flatMap(declared)));
-  facts.comments.push(...commentsOf(source.text));
   return facts;
 }
 
@@ -170,7 +170,8 @@ function isDefault(node: ts.Node): boolean {
   return ts.getModifiers(node)?.some(({ kind }) => kind === ts.SyntaxKind.DefaultKeyword) ?? false;
 }
 
-function commentsOf(text: string): string[] {
+/** All comments of a file. That takes as long as a third of taking the file apart: only who has a reason asks. */
+export function commentsOf({ text }: Pick<Source, 'text'>): string[] {
   const comments: string[] = [];
   const scanner = ts.createScanner(ts.ScriptTarget.Latest, false, ts.LanguageVariant.Standard, text);
   for (let kind = scanner.scan(); kind !== ts.SyntaxKind.EndOfFileToken; kind = scanner.scan()) {
