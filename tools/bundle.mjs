@@ -6,8 +6,11 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
+import { parseAst } from 'vite';
 import { loadsLate } from './late.mjs';
+import { needed } from './needed.mjs';
 import { nameSources, startProgram } from './program.mjs';
+import { quicker, withQuickerHelpers } from './quicker.mjs';
 
 /** Main files of processes. */
 const PROGRAMS = [
@@ -78,20 +81,15 @@ const LINE_CHARS = 160;
 /** Lines of foreign packages are said to be the first of their file: their maps would be most of a map, which every start reads. */
 const NO_MAP = `\n//# sourceMappingURL=data:application/json;base64,${btoa('{"version":3,"sources":[""],"mappings":"AAAA"}')}`;
 
-/** Nest makes two of these to write times with, which no logger of ours does: a fortieth of a start each. */
-const FORMATTER = /const dateTimeFormatter = (new Intl\.DateTimeFormat\([^)]*\));/;
-const formatsLate = (_, made) =>
-  `let made; const dateTimeFormatter = { format: (time) => (made ??= ${made}).format(time) };`;
-
 /** A module as it is written into a larger file: it knows its own place as if it were not part of one. */
 const loaderOf =
-  (dist) =>
+  (dist, described = (code) => code) =>
   ({ path }) => {
     const place = (file) => `new URL(${JSON.stringify(relative(dist, file))}, distOfBundle)`;
     const filePlace = (file) => `process.getBuiltinModule('node:url').fileURLToPath(${place(file)})`;
     const isForeign = path.includes('/node_modules/');
     let contents = readFileSync(path, 'utf8').replace(/^#!.*/u, '');
-    if (path.endsWith('logger.service.js')) contents = contents.replace(FORMATTER, formatsLate);
+    if (isForeign) contents = quicker(path, contents);
     if (contents.includes('import.meta.')) {
       contents = contents
         .replaceAll(/\bimport\.meta\.url\b/g, () => `${place(path)}.href`)
@@ -101,13 +99,18 @@ const loaderOf =
     } else if (/\b__(?:dirname|filename)\b/.test(contents)) {
       contents = `var __filename = ${filePlace(path)}, __dirname = ${filePlace(dirname(path))};${contents}`;
     }
+    if (path.startsWith(join(dist, 'proto/'))) contents = described(contents);
     if (isForeign) contents = contents.replaceAll(/^\/\/# sourceMappingURL=.*$/gm, '') + NO_MAP;
     return { contents, loader: 'js', resolveDir: dirname(path) };
   };
 
 const keepsPlaces = (dist) => ({
   name: 'keeps-places',
-  setup: ({ onLoad }) => onLoad({ filter: /\.[cm]?js$/ }, loaderOf(dist)),
+  setup: ({ onLoad }) =>
+    onLoad(
+      { filter: /\.[cm]?js$/ },
+      loaderOf(dist, (code) => needed(code, parseAst)),
+    ),
 });
 
 /** Bundles the programs of a `dist` folder, in place. */
@@ -172,7 +175,10 @@ function starterOf(dist, program) {
   const main = readFileSync(join(dist, program), 'utf8');
   const file = join(dist, program.replace(/\.js$/u, '.cjs'));
   // Read as ASCII, a program takes a byte for each letter of it. What esbuild leaves as it is are regular expressions.
-  const code = readFileSync(file, 'utf8').replaceAll(/[^\0-\x7f]/g, (unit) => `\\u${hexOf(unit)}`);
+  const code = withQuickerHelpers(file, readFileSync(file, 'utf8')).replaceAll(
+    /[^\0-\x7f]/g,
+    (unit) => `\\u${hexOf(unit)}`,
+  );
   writeFileSync(file, code);
   const digest = createHash('sha256').update(code).digest('hex');
   const name = program

@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { brotliCompressSync, constants } from 'node:zlib';
+import { needed } from './needed.mjs';
 
 const WEB = 'services/console/web';
 /** What was read for the web application, with the digest of each: beside it, not in it, for nobody is to be served this. */
@@ -19,7 +20,7 @@ const SERVERS_ONLY = '\0servers-only';
 /** Does nothing by being loaded, but is there for who uses it. */
 const DOES_NOTHING = /^(?:libs|proto|services\/console\/web\/(?:model|wire)|node_modules\/@marcbachmann\/cel-js)\//u;
 /** Decide about all of it without being imported by it. */
-const ALWAYS = ['package-lock.json', 'tools/web.mjs', `${WEB}/index.html`];
+const ALWAYS = ['package-lock.json', 'tools/needed.mjs', 'tools/web.mjs', `${WEB}/index.html`];
 
 /** Makes `dist.next/services/console/web`, of the sources or of the one in `dist`. */
 export async function buildWeb(root, { from, to }) {
@@ -70,10 +71,6 @@ function settings(root, outDir, reads) {
       return null;
     },
   };
-  /**
-   * Terminals write style elements and attributes, which the policy of the page refuses: they get what it allows. And they draw nothing
-   * while they are outside of what can be seen: who has a page read to him does not scroll, and found empty rows.
-   */
   /** The audit has the runtime's cryptography on a server, and this in a browser. */
   const audited = {
     name: 'audited',
@@ -85,7 +82,10 @@ function settings(root, outDir, reads) {
     },
     load: (id) => (id === SERVERS_ONLY ? 'export {};' : null),
   };
-  /** Terminals write style elements and attributes, which the policy of the page refuses: they get what it allows. */
+  /**
+   * Terminals write style elements and attributes, which the policy of the page refuses: they get what it allows. And they draw nothing
+   * while they are outside of what can be seen: who has a page read to him does not scroll, and found empty rows.
+   */
   const allowed = {
     name: 'allowed-terminals',
     transform(code, id) {
@@ -110,15 +110,11 @@ function settings(root, outDir, reads) {
       return { code: code.replace(WAITS_FOR_FILMS, 'false'), map: null };
     },
   };
-  /** What crosses a wire is described by schemas that do nothing but describe: a page makes those that it reads something by, and no others. */
-  const needed = {
+  /** A page makes the schemas that it needs. */
+  const described = {
     name: 'needed-schemas',
     transform(code, id) {
-      if (!id.startsWith(join(root, 'proto/'))) return null;
-      let changed = code;
-      for (const { start, end } of calculated(this.parse(code)).toReversed())
-        changed = `${changed.slice(0, start)}/*#__PURE__*/ (() => (${changed.slice(start, end)}))()${changed.slice(end)}`;
-      return { code: changed, map: null };
+      return id.startsWith(join(root, 'proto/')) ? { code: needed(code, (text) => this.parse(text)), map: null } : null;
     },
   };
   return {
@@ -127,10 +123,10 @@ function settings(root, outDir, reads) {
     logLevel: 'warn',
     base: '/',
     publicDir: false,
-    plugins: [noted, allowed, unfilmed, needed],
+    plugins: [noted, allowed, unfilmed, described],
     worker: {
       format: 'es',
-      plugins: () => [noted, audited, needed],
+      plugins: () => [noted, audited, described],
       rolldownOptions: {
         // Of what the audit stands on only what it uses: the rest of it is for servers.
         treeshake: {
@@ -169,15 +165,6 @@ function settings(root, outDir, reads) {
       },
     },
   };
-}
-
-/** Where a module calculates its constants, in their order. */
-function calculated({ body }) {
-  return body
-    .map((statement) => (statement.type === 'ExportNamedDeclaration' ? statement.declaration : statement))
-    .filter((statement) => statement?.type === 'VariableDeclaration' && statement.kind === 'const')
-    .flatMap(({ declarations }) => declarations.map(({ init }) => init))
-    .filter(({ type }) => type.endsWith('Expression') && !type.endsWith('FunctionExpression'));
 }
 
 function isCurrent(root, from) {

@@ -7,7 +7,7 @@ import { inOneMessage } from './in-one-message.js';
 
 const ENTRIES_DEFAULT = 100;
 
-type Request<N extends QueryName<'logging'>> = QueryRequest<'logging', N>;
+type Question<N extends QueryName<'logging'>> = QueryRequest<'logging', N>;
 type Answer<N extends QueryName<'logging'>> = Promise<QueryAnswer<'logging', N>>;
 
 /** What needs somebody, and the word of a person about it. */
@@ -28,7 +28,7 @@ export class AttentionQueries {
   }
 
   @Answers('logging', 'attention')
-  async list(@TheQuery() { limit = ENTRIES_DEFAULT, ...wanted }: Request<'attention'>): Answer<'attention'> {
+  async list(@TheQuery() { limit = ENTRIES_DEFAULT, ...wanted }: Question<'attention'>): Answer<'attention'> {
     const unseen = [...(await this.#looks.fresh())];
     const [counts, matching, found] = await Promise.all([
       this.#reader.counts(),
@@ -40,13 +40,13 @@ export class AttentionQueries {
   }
 
   @Answers('logging', 'attention-take')
-  take(@TheQuery() { id, attentionId }: Request<'attention-take'>, @By() asker: Asker): Answer<'attention-take'> {
+  take(@TheQuery() { id, attentionId }: Question<'attention-take'>, @By() asker: Asker): Answer<'attention-take'> {
     return this.#handler.say({ kind: 'take' }, { ...asker, id, attentionId });
   }
 
   @Answers('logging', 'attention-settle')
   settle(
-    @TheQuery() { id, attentionId, reason }: Request<'attention-settle'>,
+    @TheQuery() { id, attentionId, reason }: Question<'attention-settle'>,
     @By() asker: Asker,
   ): Answer<'attention-settle'> {
     return this.#handler.say({ kind: 'settle', reason }, { ...asker, id, attentionId });

@@ -12,7 +12,7 @@ const RUNS_DEFAULT = 100;
 const APPROVALS_DEFAULT = 100;
 const AT_WORK_MAX = 1_000;
 
-type Request<N extends QueryName<'logging'>> = QueryRequest<'logging', N>;
+type Question<N extends QueryName<'logging'>> = QueryRequest<'logging', N>;
 type Answer<N extends QueryName<'logging'>> = Promise<QueryAnswer<'logging', N>>;
 
 /** `runs`, `run`, `approvals`, `report`, `search` and `metrics`, from Postgres. */
@@ -36,14 +36,14 @@ export class LoggingQueries {
   }
 
   @Answers('logging', 'runs')
-  async runs({ limit = RUNS_DEFAULT, ...wanted }: Request<'runs'>): Answer<'runs'> {
+  async runs({ limit = RUNS_DEFAULT, ...wanted }: Question<'runs'>): Answer<'runs'> {
     const found = await this.#reader.listRuns({ ...wanted, limit });
     const more = found.length > limit ? { more: true as const } : {};
     return inOneMessage({ runs: found.slice(0, limit), ...more });
   }
 
   @Answers('logging', 'approvals')
-  async approvals({ state = 'open', limit = APPROVALS_DEFAULT }: Request<'approvals'>): Answer<'approvals'> {
+  async approvals({ state = 'open', limit = APPROVALS_DEFAULT }: Question<'approvals'>): Answer<'approvals'> {
     return inOneMessage({ approvals: await this.#reader.listApprovals({ isOpen: state === 'open', limit }) });
   }
 
@@ -53,22 +53,22 @@ export class LoggingQueries {
   }
 
   @Answers('logging', 'run')
-  async run({ runId }: Request<'run'>): Answer<'run'> {
+  async run({ runId }: Question<'run'>): Answer<'run'> {
     return inOneMessage({ run: await this.#known(runId, await this.#reader.readRun(runId)) });
   }
 
   @Answers('logging', 'report')
-  async report({ runId }: Request<'report'>): Answer<'report'> {
+  async report({ runId }: Question<'report'>): Answer<'report'> {
     return inOneMessage({ runId, markdown: await this.#known(runId, await this.#reports.reportOf(runId)) });
   }
 
   @Answers('logging', 'search')
-  async search(request: Request<'search'>): Answer<'search'> {
+  async search(request: Question<'search'>): Answer<'search'> {
     return inOneMessage(await this.#search.search(request));
   }
 
   @Answers('logging', 'metrics')
-  async metrics(request: Request<'metrics'>): Answer<'metrics'> {
+  async metrics(request: Question<'metrics'>): Answer<'metrics'> {
     return inOneMessage(await this.#statistics.figures(request));
   }
 

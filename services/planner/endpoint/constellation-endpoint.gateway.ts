@@ -6,7 +6,6 @@
 // was taken out of ACTORS is heard no longer, and nothing is left of a client that goes away.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { Logger } from 'pino';
 import { busPorts, constellationServer, LiveConstellation, LiveRunDesk } from '#libs/constellation-mcp';
@@ -186,11 +185,13 @@ async function serveBody(
   });
   const onFault = (error: unknown): void => logger.error({ err: error, runId }, 'a tool of an MCP host failed');
   const server = constellationServer({ constellation, run }, { access, runId, onFault });
+  const { promise: gone, resolve } = Promise.withResolvers<void>();
+  response.once('close', resolve);
+  // With it comes what Node fetches with, which no start needs.
+  const { StreamableHTTPServerTransport } = await import('@modelcontextprotocol/sdk/server/streamableHttp.js');
   const transport = new StreamableHTTPServerTransport({ enableJsonResponse: true });
   try {
     await server.connect(transport);
-    const { promise: gone, resolve } = Promise.withResolvers<void>();
-    response.once('close', resolve);
     await Promise.all([transport.handleRequest(request, response, message), gone]);
   } finally {
     await server.close();

@@ -7,7 +7,7 @@ import type { Learner } from './once-per-run.handler.js';
 import type { LearningHandler } from './learning.handler.js';
 
 type Learning = Pick<LearningHandler, 'learn' | 'demonstrate' | 'forget' | 'experiences'>;
-type Request<N extends QueryName<'planner'>> = QueryRequest<'planner', N>;
+type Question<N extends QueryName<'planner'>> = QueryRequest<'planner', N>;
 type Answer<N extends QueryName<'planner'>> = Promise<QueryAnswer<'planner', N>>;
 
 /** Null: examples are not kept. */
@@ -28,28 +28,28 @@ export class LearningQueries {
   }
 
   @Answers('planner', 'experiences')
-  async experiences({ text, limit }: Request<'experiences'>): Answer<'experiences'> {
+  async experiences({ text, limit }: Question<'experiences'>): Answer<'experiences'> {
     const experiences = (await this.#learning?.experiences({ text, limit })) ?? [];
     return { enabled: this.#learning !== null, experiences };
   }
 
   @Answers('planner', 'learn')
-  async learn(@TheQuery() { runId }: Request<'learn'>, @By() asker: Asker): Answer<'learn'> {
+  async learn(@TheQuery() { runId }: Question<'learn'>, @By() asker: Asker): Answer<'learn'> {
     return { experience: await this.#kept().learn(runId, asker) };
   }
 
   @Answers('planner', 'demonstrate')
-  async demonstrate(@TheQuery() { demonstration }: Request<'demonstrate'>, @By() asker: Asker): Answer<'demonstrate'> {
+  async demonstrate(@TheQuery() { demonstration }: Question<'demonstrate'>, @By() asker: Asker): Answer<'demonstrate'> {
     return { experience: await this.#kept().demonstrate(demonstration, asker.actor) };
   }
 
   @Answers('planner', 'forget')
-  async forget({ id }: Request<'forget'>): Answer<'forget'> {
+  async forget({ id }: Question<'forget'>): Answer<'forget'> {
     return { changed: await this.#kept().forget(id) };
   }
 
   @Answers('planner', 'evaluate')
-  async evaluate(@TheQuery() { runId }: Request<'evaluate'>, @By() asker: Asker): Answer<'evaluate'> {
+  async evaluate(@TheQuery() { runId }: Question<'evaluate'>, @By() asker: Asker): Answer<'evaluate'> {
     await this.#evaluations.ordered(runId, asker);
     return { accepted: true };
   }

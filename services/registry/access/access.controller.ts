@@ -8,7 +8,7 @@ import { ActorsConsumer } from '../actors/index.js';
 import { entriesOfActors, entryOfRecord, type OwnerOf } from './access-entries.js';
 import { mergedPiles, type Pile } from './merge-pages.js';
 
-type Request = QueryRequest<'registry', 'access'>;
+type Question = QueryRequest<'registry', 'access'>;
 
 /** Who looked at what, for who may ask that: no key but the registry's reads the records. */
 @TakesMessages()
@@ -28,7 +28,7 @@ export class AccessQueries {
   }
 
   @Answers('registry', 'access')
-  async access(request: Request): Promise<QueryAnswer<'registry', 'access'>> {
+  async access(request: Question): Promise<QueryAnswer<'registry', 'access'>> {
     // Whose the keys are that another replica was told of.
     await this.#consumer.reached(await this.#consumer.newest().catch(() => 0));
     const { since, after = {} } = request;
@@ -55,7 +55,7 @@ export class AccessQueries {
   }
 }
 
-function isWanted({ actor, runId, what }: AccessEntry, request: Request): boolean {
+function isWanted({ actor, runId, what }: AccessEntry, request: Question): boolean {
   return (
     (request.of === undefined || actor?.id === request.of) &&
     (request.runId === undefined || runId === request.runId) &&

@@ -5,7 +5,7 @@ import { Answers, By, CLOCK, TakesMessages, TheQuery, type Clock } from '#libs/p
 import { ActorsConsumer, ActorsHandler, ActorsProjector } from '../actors/index.js';
 import { carriedOut, seen, type PeoplePorts } from './people.controller.js';
 
-type Request<N extends QueryName<'registry'>> = QueryRequest<'registry', N>;
+type Question<N extends QueryName<'registry'>> = QueryRequest<'registry', N>;
 type Answer<N extends QueryName<'registry'>> = Promise<QueryAnswer<'registry', N>>;
 type Listed = QueryAnswer<'registry', 'content-approvals'>['approvals'][number];
 
@@ -28,7 +28,7 @@ export class ContentQueries {
 
   /** Everybody approves for himself: in the log of who signs it. */
   @Answers('registry', 'content-approve')
-  approve(@TheQuery() request: Request<'content-approve'>, @By() asker: Asker): Answer<'content-approve'> {
+  approve(@TheQuery() request: Question<'content-approve'>, @By() asker: Asker): Answer<'content-approve'> {
     const { id: approvalId, contentHash, about, expiresAt } = request;
     const approval = { approvalId, contentHash, about, expiresAt };
     const order = { kind: 'approve-content', actorId: asker.actor.id, approval } as const;
@@ -36,7 +36,7 @@ export class ContentQueries {
   }
 
   @Answers('registry', 'content-revoke')
-  async revoke(@TheQuery() request: Request<'content-revoke'>, @By() asker: Asker): Answer<'content-revoke'> {
+  async revoke(@TheQuery() request: Question<'content-revoke'>, @By() asker: Asker): Answer<'content-revoke'> {
     const { approvalId, reason = '' } = request;
     await seen(this.#ports);
     const giver = this.#ports.roster

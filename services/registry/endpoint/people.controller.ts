@@ -6,7 +6,7 @@ import { Answers, By, TakesMessages, TheQuery } from '#libs/platform';
 import { ActorsConsumer, ActorsHandler, ActorsProjector, FeedDurables } from '../actors/index.js';
 import { isInTime, SHOWN_MS_MAX } from './in-time.runner.js';
 
-type Request<N extends QueryName<'registry'>> = QueryRequest<'registry', N>;
+type Question<N extends QueryName<'registry'>> = QueryRequest<'registry', N>;
 type Answer<N extends QueryName<'registry'>> = Promise<QueryAnswer<'registry', N>>;
 
 /** People, systems, their roles, keys, tokens and logins, as an administrator asks for them and orders them. */
@@ -33,33 +33,33 @@ export class PeopleQueries {
   }
 
   @Answers('registry', 'people-add')
-  add(@TheQuery() request: Request<'people-add'>, @By() asker: Asker): Answer<'people-add'> {
+  add(@TheQuery() request: Question<'people-add'>, @By() asker: Asker): Answer<'people-add'> {
     const { actorId, kind: as, roles, namespace = actorId } = request;
     return carriedOut({ kind: 'add', actorId, as, roles, namespace }, request, { ...this.#ports, asker });
   }
 
   @Answers('registry', 'people-role')
-  role(@TheQuery() request: Request<'people-role'>, @By() asker: Asker): Answer<'people-role'> {
+  role(@TheQuery() request: Question<'people-role'>, @By() asker: Asker): Answer<'people-role'> {
     const { actorId, give = [], take = [] } = request;
     return carriedOut({ kind: 'role', actorId, give, take }, request, { ...this.#ports, asker });
   }
 
   @Answers('registry', 'people-limits')
-  limits(@TheQuery() request: Request<'people-limits'>, @By() asker: Asker): Answer<'people-limits'> {
+  limits(@TheQuery() request: Question<'people-limits'>, @By() asker: Asker): Answer<'people-limits'> {
     const { actorId, given } = request;
     const order: ActorOrder = { kind: 'limits', actorId, given };
     return this.#followed(actorId, carriedOut(order, request, { ...this.#ports, asker }));
   }
 
   @Answers('registry', 'people-revoke')
-  revoke(@TheQuery() request: Request<'people-revoke'>, @By() asker: Asker): Answer<'people-revoke'> {
+  revoke(@TheQuery() request: Question<'people-revoke'>, @By() asker: Asker): Answer<'people-revoke'> {
     const { actorId, reason = '' } = request;
     const order: ActorOrder = { kind: 'revoke', actorId, reason };
     return this.#followed(actorId, carriedOut(order, request, { ...this.#ports, asker }));
   }
 
   @Answers('registry', 'people-key')
-  key(@TheQuery() request: Request<'people-key'>, @By() asker: Asker): Answer<'people-key'> {
+  key(@TheQuery() request: Question<'people-key'>, @By() asker: Asker): Answer<'people-key'> {
     const { actorId, change, key, reason = '' } = request;
     const order: ActorOrder =
       change === 'add' ? { kind: 'add-key', actorId, key } : { kind: 'revoke-key', actorId, key, reason };
@@ -67,7 +67,7 @@ export class PeopleQueries {
   }
 
   @Answers('registry', 'people-login')
-  login(@TheQuery() request: Request<'people-login'>, @By() asker: Asker): Answer<'people-login'> {
+  login(@TheQuery() request: Question<'people-login'>, @By() asker: Asker): Answer<'people-login'> {
     const { actorId, change, issuer, subject } = request;
     const kind = change === 'bind' ? 'bind-login' : 'unbind-login';
     return carriedOut({ kind, actorId, login: { issuer, subject } }, request, { ...this.#ports, asker });
@@ -75,7 +75,7 @@ export class PeopleQueries {
 
   /** Who may see those of all gets those he asks for; everybody else his own. */
   @Answers('registry', 'tokens')
-  async tokens(@TheQuery() { actorId }: Request<'tokens'>, @By() asker: Asker): Answer<'tokens'> {
+  async tokens(@TheQuery() { actorId }: Question<'tokens'>, @By() asker: Asker): Answer<'tokens'> {
     const { actor, roles } = asker;
     unlessOwn('registry.tokens', asker, actorId === undefined || actorId === actor.id);
     await seen(this.#ports);
@@ -85,14 +85,14 @@ export class PeopleQueries {
   }
 
   @Answers('registry', 'token-issue')
-  issue(@TheQuery() request: Request<'token-issue'>, @By() asker: Asker): Answer<'token-issue'> {
+  issue(@TheQuery() request: Question<'token-issue'>, @By() asker: Asker): Answer<'token-issue'> {
     const { actorId, tokenId, tokenHash, scopes, label, expiresAt } = request;
     const token = { tokenId, tokenHash, scopes, label, expiresAt };
     return carriedOut({ kind: 'issue-token', actorId, token }, request, { ...this.#ports, asker });
   }
 
   @Answers('registry', 'token-revoke')
-  async revokeToken(@TheQuery() request: Request<'token-revoke'>, @By() asker: Asker): Answer<'token-revoke'> {
+  async revokeToken(@TheQuery() request: Question<'token-revoke'>, @By() asker: Asker): Answer<'token-revoke'> {
     const { tokenId } = request;
     await seen(this.#ports);
     const actorId = this.#holderOf(tokenId);
@@ -101,7 +101,7 @@ export class PeopleQueries {
   }
 
   @Answers('registry', 'token-used')
-  async tokenUsed(@TheQuery() { tokenId }: Request<'token-used'>, @By() asker: Asker): Answer<'token-used'> {
+  async tokenUsed(@TheQuery() { tokenId }: Question<'token-used'>, @By() asker: Asker): Answer<'token-used'> {
     await seen(this.#ports);
     const order: ActorOrder = { kind: 'use-token', actorId: this.#holderOf(tokenId), tokenId };
     return { changed: await this.#ports.handler.order(order, asker) };

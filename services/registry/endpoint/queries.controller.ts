@@ -10,7 +10,7 @@ import { listed, profileOf, ProfilesProjector, RevokedGrantsProjector } from '..
 
 const IDS_LISTED_MAX = 20;
 
-type Request<N extends QueryName<'registry'>> = QueryRequest<'registry', N>;
+type Question<N extends QueryName<'registry'>> = QueryRequest<'registry', N>;
 type Answer<N extends QueryName<'registry'>> = Promise<QueryAnswer<'registry', N>>;
 
 /** Devices, clients and grants, as people and programs ask for them and order them. */
@@ -38,12 +38,12 @@ export class FleetQueries {
   }
 
   @Answers('registry', 'enroll')
-  enroll(@TheQuery() request: Request<'enroll'>, @By() asker: Asker): Answer<'enroll'> {
+  enroll(@TheQuery() request: Question<'enroll'>, @By() asker: Asker): Answer<'enroll'> {
     return this.#ports.fleet.enroll(request, orderedBy(asker));
   }
 
   @Answers('registry', 'device-set')
-  async setProfile(@TheQuery() request: Request<'device-set'>, @By() asker: Asker): Answer<'device-set'> {
+  async setProfile(@TheQuery() request: Question<'device-set'>, @By() asker: Asker): Answer<'device-set'> {
     const { fleet, state } = this.#ports;
     const { deviceId } = request;
     const { set = {}, unset = [] } = request;
@@ -55,7 +55,7 @@ export class FleetQueries {
   }
 
   @Answers('registry', 'hold')
-  async hold(@TheQuery() request: Request<'hold'>, @By() asker: Asker): Answer<'hold'> {
+  async hold(@TheQuery() request: Question<'hold'>, @By() asker: Asker): Answer<'hold'> {
     const ordered = orderedBy(asker);
     const { deviceId, reason = '', screen } = request;
     const { fleet } = this.#ports;
@@ -67,7 +67,7 @@ export class FleetQueries {
   }
 
   @Answers('registry', 'release')
-  async release(@TheQuery() { deviceId, screen }: Request<'release'>, @By() asker: Asker): Answer<'release'> {
+  async release(@TheQuery() { deviceId, screen }: Question<'release'>, @By() asker: Asker): Answer<'release'> {
     const { fleet } = this.#ports;
     if (screen === true) {
       const one = oneScreen(deviceId);
@@ -77,7 +77,7 @@ export class FleetQueries {
   }
 
   @Answers('registry', 'enroll-client')
-  enrollClient(@TheQuery() request: Request<'enroll-client'>, @By() asker: Asker): Answer<'enroll-client'> {
+  enrollClient(@TheQuery() request: Question<'enroll-client'>, @By() asker: Asker): Answer<'enroll-client'> {
     return this.#ports.fleet.enrollClient(request, orderedBy(asker));
   }
 
@@ -88,7 +88,7 @@ export class FleetQueries {
   }
 
   @Answers('registry', 'revoke')
-  async revoke(@TheQuery() { id, reason = '' }: Request<'revoke'>, @By() asker: Asker): Answer<'revoke'> {
+  async revoke(@TheQuery() { id, reason = '' }: Question<'revoke'>, @By() asker: Asker): Answer<'revoke'> {
     const { fleet, state } = this.#ports;
     const decision = await fleet.revoke(id, { ...orderedBy(asker), reason });
     if (isNobody(decision)) throw nobody(id);
@@ -99,7 +99,7 @@ export class FleetQueries {
   }
 
   @Answers('registry', 'revoke-grants')
-  revokeGrants(@TheQuery() request: Request<'revoke-grants'>, @By() asker: Asker): Answer<'revoke-grants'> {
+  revokeGrants(@TheQuery() request: Question<'revoke-grants'>, @By() asker: Asker): Answer<'revoke-grants'> {
     return revokeGrants(request, asker, this.#ports);
   }
 
@@ -121,22 +121,22 @@ export class IdentityQueries {
   }
 
   @Answers('registry', 'join')
-  join(request: Request<'join'>): Answer<'join'> {
+  join(request: Question<'join'>): Answer<'join'> {
     return this.#identities.join(request);
   }
 
   @Answers('registry', 'renew')
-  renew(request: Request<'renew'>): Answer<'renew'> {
+  renew(request: Question<'renew'>): Answer<'renew'> {
     return this.#identities.renew(request);
   }
 
   @Answers('registry', 'identify')
-  async identify(request: Request<'identify'>): Answer<'identify'> {
+  async identify(request: Question<'identify'>): Answer<'identify'> {
     return { identity: await this.#identities.identify(request) };
   }
 
   @Answers('registry', 'revocations')
-  async revocations({ after }: Request<'revocations'>): Answer<'revocations'> {
+  async revocations({ after }: Question<'revocations'>): Answer<'revocations'> {
     return this.#identities.revocations(after);
   }
 }
