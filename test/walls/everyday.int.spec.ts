@@ -67,6 +67,8 @@ const TOGETHER = 25;
 const TIMES = 3;
 /** A limit for what hangs: hundreds of lines are run one by one, twice and more, and each ends by itself. */
 const HANGS_MS = 900_000;
+/** A limit for one line, in seconds: apt takes one of the processor, which can be ten of a busy machine. What ends too early on one side looks like a lie. */
+const ENDS_S = 30;
 /** Lines that can be shown behind each wall, of all clients at least. */
 const LEAST = isWhole ? 120 : 20;
 
@@ -129,7 +131,7 @@ async function told(
     lines: commands.map((line) => machine.placed(line)),
     shell: '/bin/sh',
     errors: 'dropped',
-    seconds: 10,
+    seconds: ENDS_S,
   } as const;
   if (wall?.kind !== 'read') machine.make();
   const { ended } = wall === undefined ? await walled.outside(lines) : await walled.behind(lines, wall);
