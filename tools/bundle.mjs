@@ -57,22 +57,8 @@ const PARTS = [
   'services/cli/processes/end-with-supervisor.runner.js',
   'libs/judging/condition-process.runner.js',
 ];
-/** What foreign packages can use and we do not: brokers, validators, native helpers. */
-const UNUSED = [
-  '@grpc/grpc-js',
-  '@grpc/proto-loader',
-  '@nestjs/platform-socket.io',
-  'amqp-connection-manager',
-  'amqplib',
-  'class-transformer',
-  'class-validator',
-  'ioredis',
-  'kafkajs',
-  'mqtt',
-  'nats',
-  'pg-native',
-  'utf-8-validate',
-];
+/** What foreign packages can use and we do not: brokers, validators, native helpers. They find out that it is not there. */
+const UNUSED = JSON.parse(readFileSync(new URL('./unused.json', import.meta.url), 'utf8'));
 
 const BANNER = `import { createRequire as requireOfBundle, SourceMap as MapOfBundle } from 'node:module';
 const require = requireOfBundle(import.meta.url), distOfBundle = import.meta.url.replace(/\\/dist(?:\\.next)?\\/.*$/u, '/dist/');

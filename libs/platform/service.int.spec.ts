@@ -1,5 +1,6 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,23 +11,9 @@ import { build, stop } from 'esbuild';
 import { ownPort, startTestNats, type TestNats } from '#libs/testing';
 
 const LOOK_MS = 20;
-/** What packages can use, and find out that it is not there. */
-const NOT_THERE = [
-  '@grpc/*',
-  '@nestjs/platform-socket.io',
-  'amqp-connection-manager',
-  'amqplib',
-  'bufferutil',
-  'class-transformer',
-  'class-validator',
-  'ioredis',
-  'kafkajs',
-  'mqtt',
-  'nats',
-  'pg-native',
-  'utf-8-validate',
-];
 const here = (file: string): string => fileURLToPath(new URL(file, import.meta.url));
+/** What packages can use, and find out that it is not there. */
+const NOT_THERE = ['bufferutil', ...(JSON.parse(readFileSync(here('../../tools/unused.json'), 'utf8')) as string[])];
 
 let server: TestNats;
 let folder: string;

@@ -10,20 +10,7 @@ import type { Mutant } from './mutant.js';
 export const BROKEN_AS = 'BROKEN_AS';
 
 /** What packages can use, and find out that it is not there. */
-const NOT_THERE = [
-  '@grpc/*',
-  '@nestjs/platform-socket.io',
-  'amqp-connection-manager',
-  'amqplib',
-  'bufferutil',
-  'class-transformer',
-  'class-validator',
-  'ioredis',
-  'kafkajs',
-  'mqtt',
-  'nats',
-  'utf-8-validate',
-];
+const NOT_THERE = ['bufferutil', ...(JSON.parse(readFileSync(join(ROOT, 'tools/unused.json'), 'utf8')) as string[])];
 const DIST = join(ROOT, 'dist');
 /** Where modules are that choose which of several they are. */
 const CHOICE = 'choice';
