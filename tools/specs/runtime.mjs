@@ -66,7 +66,7 @@ export default class SharedRuntime {
   setGlobalsForRuntime(globals) {
     const [jest, expect] = [jestObject(this.#environment), quick(globals.expect)];
     // Jest has set its own for this file.
-    Error.prepareStackTrace = stackWith(Error.prepareStackTrace);
+    Error.prepareStackTrace = stackWith(Error.prepareStackTrace.bind(Error));
     setCurrent({ ...globals, jest, expect, url: this.#url });
   }
 
