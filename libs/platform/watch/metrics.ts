@@ -11,10 +11,10 @@ export class Metrics {
   readonly registry = new Registry();
   readonly #looks = new Map<string, () => Promise<void>>();
   readonly #failed: Gauge<'look'>;
-  #isProcessWatched = false;
 
   constructor(service: string) {
     this.registry.setDefaultLabels({ service });
+    collectDefaultMetrics({ register: this.registry, eventLoopMonitoringPrecision: LOOP_LOOK_MS });
     this.#failed = this.gauge('look_failed', '1 when what is looked up for these metrics could not be, 0 otherwise', [
       'look',
     ]);
@@ -22,7 +22,6 @@ export class Metrics {
 
   /** Every metric as Prometheus reads it, with what is looked up now. Never fails: what cannot be looked up is left out. */
   async text(): Promise<string> {
-    this.#watchProcess();
     await Promise.all([...this.#looks.values()].map((look) => look()));
     return this.registry.metrics();
   }
@@ -59,13 +58,6 @@ export class Metrics {
       name,
       (full, registers) => new Histogram<L>({ name: full, help, labelNames, buckets, registers }),
     );
-  }
-
-  /** From the first time that somebody collects: a process whose metrics nobody reads is not woken for them. */
-  #watchProcess(): void {
-    if (this.#isProcessWatched) return;
-    this.#isProcessWatched = true;
-    collectDefaultMetrics({ register: this.registry, eventLoopMonitoringPrecision: LOOP_LOOK_MS });
   }
 
   #once<M>(name: string, make: (name: string, registers: Registry[]) => M): M {
