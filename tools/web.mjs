@@ -162,6 +162,8 @@ function settings(root, outDir, reads) {
         output: { codeSplitting: { groups: [{ name: 'schemas', test: /\/node_modules\/zod\/|\/no-eval\.ts$/u }] } },
         // Libraries say which of their parts are for browsers: here all are.
         onLog: (level, log, next) => (log.code === 'MODULE_LEVEL_DIRECTIVE' ? undefined : next(level, log)),
+        // On a busy machine it would tell who builds which of ours took how long.
+        checks: { pluginTimings: false },
       },
     },
   };
